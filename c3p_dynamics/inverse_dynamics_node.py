@@ -46,8 +46,9 @@ class InverseDynamicsNode(SuiteNode):
         self._largest = 0.0
         inverse_dynamics(self.robot, np.zeros(self.robot.count), np.zeros(3), np.zeros(3))
         self._effort = self.create_publisher(JointState, 'dynamics_effort', RELIABLE)
-        self.listen(JointState, 'joint_states', self._on_joints, SENSOR_DATA)
-        self.listen(Odometry, 'odom', self._on_odom, RELIABLE)
+        # after the velocity controller, which may publish the torque without this node
+        self.listen(JointState, 'joint_states', self._on_joints, SENSOR_DATA, rank=2)
+        self.listen(Odometry, 'odom', self._on_odom, RELIABLE, rank=2)
         self.listen(AccelStamped, 'reference_acceleration', self._on_accel, RELIABLE)
 
     def metrics(self) -> Mapping[str, Any]:

@@ -50,17 +50,18 @@ class _BorrowedModel(models.StructModel):
 def _type(given: Any) -> Any:
     """Return the type of what is borrowed."""
     made: Any = types.BaseTuple
+    parts: Any = given
     if isinstance(given, types.Array) and not isinstance(given, Borrowed):
         return Borrowed(given.dtype, given.ndim, given.layout, not given.mutable, given.aligned)
-    if isinstance(given, types.BaseNamedTuple):
-        named: Any = given
-        return made.from_types([_type(one) for one in named], named.instance_class)
+    if isinstance(given, types.BaseTuple):
+        return made.from_types([_type(one) for one in parts],
+                               getattr(given, 'instance_class', None))
     return given
 
 
 @intrinsic
 def borrowed(typingctx: Any, given: Any) -> tuple:
-    """Return an array, or a named tuple of arrays and numbers, without counts."""
+    """Return an array, or a tuple of arrays, tuples and numbers, without counts."""
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         # the same words in memory
         return args[0]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 _njit: Callable[..., Any] | None
@@ -18,12 +19,13 @@ COMPILER = _njit is not None
 COMPILED = COMPILER and not getattr(_config, 'DISABLE_JIT', 0)
 
 
+borrowed: Any
 if COMPILED:
-    from c3p_kinematics._borrowed import borrowed
+    from c3p_kinematics import _borrowed
+    borrowed = _borrowed.borrowed
 else:
-    def borrowed(given: Any) -> Any:  # type: ignore[misc]
-        """Return what is given: only the compiler counts references to arrays of kernels."""
-        return given
+    # returns what is given: without a compiler nothing counts references to arrays of kernels
+    borrowed = partial({}.get, None)
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:

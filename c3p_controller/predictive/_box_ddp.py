@@ -24,7 +24,7 @@ from c3p_controller.predictive._kernels import (
     linearise,
     roll_out,
 )
-from c3p_kinematics.compiled import kernel
+from c3p_kinematics.compiled import borrowed, kernel
 
 # least decrease of the cost by a step, relative to that of the linear model
 LEAST_DECREASE = 0.05
@@ -255,6 +255,11 @@ def improve(model, start, torques, reference, weights, wrench, dt, limit, iterat
     `work` is a `workspace`. Returns the cost and the number of iterations; ends early when one
     gains less than `tolerance` of the cost.
     """
+    model, work = borrowed(model), borrowed(work)
+    start, torques, reference, weights = (borrowed(start), borrowed(torques), borrowed(reference),
+                                          borrowed(weights))
+    wrench, dt, limit = borrowed(wrench), borrowed(dt), borrowed(limit)
+    states, gains = borrowed(states), borrowed(gains)
     linear_work, stage, problem, trial, rate, r, jac = work
     a, b, gradients, hessians, feedforward, vx, vxx = problem
     new_states, new_torques = trial

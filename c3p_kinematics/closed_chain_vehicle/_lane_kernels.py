@@ -29,11 +29,8 @@ from c3p_kinematics.closed_chain_vehicle import _motion_kernels as motion
 from c3p_kinematics.closed_chain_vehicle import _rate_kernels as rolling
 from c3p_kinematics.closed_chain_vehicle._geometry_kernels import POSE, Work
 from c3p_kinematics.closed_chain_vehicle._motion_kernels import LEAST_MARGIN, MOST_CORRECTIONS
-from c3p_kinematics.closed_chain_vehicle._rate_kernels import (
-    LINE_TOLERANCE,
-    RANK_TOLERANCE,
-    TWICE,
-)
+from c3p_kinematics.closed_chain_vehicle._orthonormal_kernels import RANK_TOLERANCE, TWICE
+from c3p_kinematics.closed_chain_vehicle._rate_kernels import LINE_TOLERANCE
 from c3p_kinematics.compiled import borrowed, inlined, kernel
 from c3p_kinematics.rolling_contact import _kernels as contacts
 from c3p_kinematics.terrain import _kernels as grounds

@@ -38,7 +38,8 @@ from c3p_kinematics.closed_chain_vehicle._motion_kernels import (
     tolerance_at,
     unit_quaternion,
 )
-from c3p_kinematics.closed_chain_vehicle._rate_kernels import correction, orthonormalise
+from c3p_kinematics.closed_chain_vehicle._orthonormal_kernels import orthonormalise
+from c3p_kinematics.closed_chain_vehicle._rate_kernels import correction
 from c3p_kinematics.closed_chain_vehicle._scan_kernels import scan
 from c3p_kinematics.compiled import borrowed, inlined, kernel
 from c3p_kinematics.rolling_contact._kernels import CYLINDER, ELLIPSOID, profile

@@ -36,58 +36,13 @@ from c3p_kinematics.closed_chain_vehicle._geometry_kernels import (
     C,
     geometry,
 )
+from c3p_kinematics.closed_chain_vehicle._orthonormal_kernels import orthonormalise
 from c3p_kinematics.closed_chain_vehicle.description import SLIDING
 from c3p_kinematics.compiled import borrowed, inlined, kernel
 from c3p_kinematics.rolling_contact import _kernels as contact_kernels
 
-# fraction of the longest row below which a row counts as dependent: rounding leaves 1e-15 of rows
-# that cancel, and a constraint this weak would respond to 1e-8 rad with full speed
-RANK_TOLERANCE = 1e-8
 # (sine of the angle between two sides)² below which three contacts count as on one line
 LINE_TOLERANCE = 1e-12
-# a row reduced below this fraction of its length is made orthogonal once more
-TWICE = 0.5
-
-
-@kernel
-def orthonormalise(rows, width):
-    """
-    Make the rows [A | b] orthonormal in A, in place; return their number and smallest pivot.
-
-    Rows that depend on earlier ones become zero. The least x with A x = b is then Aᵀ b. The pivot
-    is relative to the longest row.
-    """
-    count, rank, longest, smallest = rows.shape[0], 0, 0.0, math.inf
-    for i in range(count):
-        square = 0.0
-        for j in range(width):
-            square += rows[i, j] * rows[i, j]
-        longest = max(longest, square)
-    longest = math.sqrt(longest)
-    for i in range(count):
-        length, left = longest, 0.0
-        for _ in range(2):
-            for k in range(i):
-                dot = 0.0
-                for j in range(width):
-                    dot += rows[i, j] * rows[k, j]
-                for j in range(width + 1):
-                    rows[i, j] -= dot * rows[k, j]
-            square = 0.0
-            for j in range(width):
-                square += rows[i, j] * rows[i, j]
-            left = math.sqrt(square)
-            if left > TWICE * length or left <= RANK_TOLERANCE * longest:
-                break
-            length = left
-        scale = 0.0
-        if left > RANK_TOLERANCE * longest:
-            rank += 1
-            smallest = min(smallest, left)
-            scale = 1.0 / left
-        for j in range(width + 1):
-            rows[i, j] *= scale
-    return rank, smallest / longest if rank else 0.0
 
 
 @inlined
