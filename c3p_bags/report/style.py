@@ -159,10 +159,11 @@ class AtMost(LogFormatterSciNotation):
 class FromLow(LogLocator):
     """At most six powers of ten, the lowest limit among them."""
 
-    def tick_values(self, vmin: float, vmax: float) -> Array:
+    def tick_values(self, vmin: float, vmax: float) -> list[float]:
         """Return the numbers between two limits."""
         decades = math.log10(vmax / vmin)
-        return vmin * 10.0 ** np.arange(0.0, decades + 0.01, max(1, math.ceil(decades / 6.0)))
+        return [vmin * 10.0**k for k in range(0, int(decades + 0.01) + 1,
+                                              max(1, math.ceil(decades / 6.0)))]
 
 
 def clip_below(axes: Axes, low: float) -> None:
