@@ -35,6 +35,8 @@ BENCHMARKS = {
     'loop': 'Control loop on real topics, by the clock: the computer must be idle',
     'bag_scan': 'Reading of bags beside rosbags',
     'growth': 'Growth with casters, bodies and length of bags',
+    'campaign': 'Campaigns: costs beside the drives',
+    'fleet': 'Fleets on one computer, by the clock: the computer must be idle (all in fleets.md)',
 }
 PACKAGES = ('numpy', 'numba', 'mujoco', 'pin', 'casadi', 'rosbags')
 # one thread for linear algebra, as in a real-time loop
@@ -57,6 +59,12 @@ def machine() -> dict[str, Any]:
     return {'processor': model, 'cores': os.cpu_count(), 'threads': 1,
             'system': platform.system(), 'load': round(os.getloadavg()[0], 1),
             'versions': versions}
+
+
+def described(what: dict[str, Any]) -> str:
+    """Return one sentence about the computer `what` and its load."""
+    busy = ' (other programs were running)' if what['load'] > 1.5 else ''
+    return f"{what['processor']}, {what['cores']} cores, load {what['load']} at the begin{busy}."
 
 
 def child(name: str, quick: bool) -> None:
@@ -119,7 +127,7 @@ def table(figures: list[dict[str, Any]]) -> str:
 def curves_table(curves: list[dict[str, Any]]) -> str:
     """Return growth curves as a table in Markdown."""
     lines = ['| curve | unit | sizes and values |', '|---|---|---|']
-    for one in curves:
+    for one in (one for one in curves if one.get('drawn', True)):
         values = ', '.join(f'{x:g}: {number(y)}' for x, y in zip(one['x'], one['y'], strict=True))
         lines.append(f'| {one["name"]}, by {one["over"]} | {one["unit"]} | {values} |')
     return '\n'.join(lines)
@@ -164,7 +172,8 @@ def draw(results: dict[str, Any], path: Path) -> bool:
 
     from c3p_bags.report import style
 
-    curves = [one for figures in results['figures'].values() for one in figures if 'over' in one]
+    curves = [one for figures in results['figures'].values() for one in figures
+              if 'over' in one and one.get('drawn', True)]
     kinds = list(dict.fromkeys(one['over'] for one in curves))
     if not kinds:
         return False
@@ -229,6 +238,10 @@ def main() -> int:
     if arguments.write_docs:
         draw(results, DOCS / 'images/benchmarks.png')
         (DOCS / 'benchmarks.md').write_text(page(results), encoding='utf-8')
+        if 'fleet' in results['figures']:
+            from bench_fleet import write_page
+
+            write_page(results['figures']['fleet'], described(results['machine']))
     return 1 if failures else 0
 
 

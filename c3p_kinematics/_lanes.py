@@ -27,6 +27,8 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 from numba.extending import intrinsic, models, register_model
 from numba.np.arrayobj import make_array, populate_array
 
+from c3p_kinematics._borrowed import Borrowed
+
 # floats in the widest vector register (AVX-512); on narrower ones a value takes several
 LANES = 8
 # floats in one of half that width (AVX): one for each wheel of a vehicle on three or four
@@ -242,11 +244,24 @@ def with_lane(typingctx: Any, value: Any, k: Any, number: Any) -> tuple:
     return value(value, types.int32, types.float64), generate
 
 
+@intrinsic
+def side_by_side(typingctx: Any, a: Any, b: Any, c: Any, d: Any) -> tuple:
+    """Return FEW floats in lanes."""
+    floats = Lanes('float', FEW)
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        value = ir.Constant(floats.vector, ir.Undefined)
+        for k, one in enumerate(args):
+            value = builder.insert_element(value, one, ir.Constant(_INDEX, k))
+        return value
+    return floats(*[types.float64] * FEW), generate
+
+
 def _view(array: Any, width: int) -> tuple:
     """Return signature and code of a view of an array whose last axis is that of the lanes."""
     floats = Lanes('float', width)
     # addresses of numpy's memory are not those of full registers
-    view = types.Array(floats, array.ndim - 1, 'C', aligned=False)
+    view = Borrowed(floats, array.ndim - 1, 'C', aligned=False)
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         source, target = (make_array(array)(context, builder, args[0]),
@@ -272,7 +287,16 @@ def as_few(typingctx: Any, array: Any) -> tuple:
     return _view(array, FEW)
 
 
-def for_lanes(function: Any, known: dict[Any, Any]) -> Any:
+def _reaches(function: Any, known: dict[Any, Any]) -> bool:
+    """Return whether a kernel calls, itself or further down, one that has another in its place."""
+    source = function.py_func
+    called = [source.__globals__.get(name) for name in source.__code__.co_names]
+    return function in known or any(hasattr(one, 'py_func') and _reaches(one, known)
+                                    for one in called)
+
+
+def for_lanes(function: Any, known: dict[Any, Any], shared: bool = False,
+              **further: Any) -> Any:
     """
     Return a kernel compiled from the same source with other functions in the place of some.
 
@@ -283,6 +307,10 @@ def for_lanes(function: Any, known: dict[Any, Any]) -> Any:
     known : dict
         For functions that do: by the kernel that it calls, the one to call. Those of all kernels
         that it calls are added, so that they are compiled once.
+    shared : bool
+        Leave kernels in which nothing takes another place as they are: compiled once for all.
+    further
+        Options of the compiler for `function` itself.
     """
     if function not in known:
         source = function.py_func
@@ -291,8 +319,9 @@ def for_lanes(function: Any, known: dict[Any, Any]) -> Any:
         plain.__qualname__, plain.__module__ = source.__qualname__, source.__module__
         options = {name: value for name, value in function.targetoptions.items()
                    if name in ('error_model', 'nogil', 'forceinline', 'inline')}
-        known[function] = njit(**options)(plain)
+        known[function] = njit(**options, **further)(plain)
         for name in source.__code__.co_names:
-            if hasattr(names.get(name), 'py_func'):
-                names[name] = for_lanes(names[name], known)
+            called = names.get(name)
+            if hasattr(called, 'py_func') and not (shared and not _reaches(called, known)):
+                names[name] = for_lanes(called, known, shared)
     return known[function]

@@ -18,6 +18,14 @@ COMPILER = _njit is not None
 COMPILED = COMPILER and not getattr(_config, 'DISABLE_JIT', 0)
 
 
+if COMPILED:
+    from c3p_kinematics._borrowed import borrowed
+else:
+    def borrowed(given: Any) -> Any:  # type: ignore[misc]
+        """Return what is given: only the compiler counts references to arrays of kernels."""
+        return given
+
+
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """
     Compile `function` once and cache the machine code beside its file.

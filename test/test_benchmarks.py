@@ -66,3 +66,21 @@ def test_every_benchmark_of_the_run_has_figures():
         source = ast.parse((ROOT / 'benchmarks' / f'bench_{name}.py').read_text(encoding='utf-8'))
         assert 'figures' in {node.name for node in source.body
                              if isinstance(node, ast.FunctionDef)}, name
+
+
+def test_fleets_have_a_line_each_between_the_marks_of_their_page(tmp_path):
+    fleet = pytest.importorskip('bench_fleet')
+    one = dict.fromkeys(fleet.QUANTITIES, 1.5)
+    curves = fleet.curves({('graph', 50.0): {1: one, 20: {**one, 'discovery': float('inf')}},
+                           ('process', 200.0): {1: {**one, 'p99': 12.0}}})
+    curves = json.loads(json.dumps(curves))
+    page = tmp_path / 'fleets.md'
+    page.write_text('before\n<!-- fleet: begin -->\nold\n<!-- fleet: end -->\nafter\n')
+    fleet.write_page(curves, 'A computer.', page)
+    text = page.read_text()
+    assert 'old' not in text and text.startswith('before\n') and text.endswith('-->\nafter\n')
+    lines = [line.split(' | ') for line in text.splitlines() if line.startswith('| a')]
+    assert [line[2] for line in lines[1:]] == ['1', '20', '1'] and 'A computer.' in text
+    assert 'never' in lines[2] and lines[3][4] == '12' and lines[3][0] == '| all in one process'
+    # a picture has one curve of each arrangement and rate
+    assert '200 Hz' in run.curves_table(curves) and run.curves_table(curves).count('p99') == 2

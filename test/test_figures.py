@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The measured tables of README.md and docs/experiments.md: those of the data, and true."""
+"""The measured tables of README.md and docs: those of the data, and true."""
 
 import statistics
 import sys
@@ -9,6 +9,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / 'scripts'))
 import write_figures as figures  # noqa: E402
+from figure_studies import STUDIES  # noqa: E402
+from figure_study import Cell  # noqa: E402
 
 from c3p_experiments.catalogue import EXPERIMENTS, run_experiment  # noqa: E402
 from c3p_experiments.loop.conditions import Conditions  # noqa: E402
@@ -29,9 +31,10 @@ def cells(page):
     return kind, rows
 
 
-@pytest.mark.parametrize('page', figures.PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize('page', (*figures.PAGES, *figures.OTHERS), ids=lambda page: page.name)
 def test_tables_are_those_of_the_data(page):
     text = page.read_text(encoding='utf-8')
+    assert figures.BLOCK.search(text) or figures.INLINE.search(text)
     assert figures.rewritten(text, RUNS) == text, 'run python scripts/write_figures.py --seeds 0'
 
 
@@ -72,6 +75,45 @@ def test_data_are_written_and_read_without_loss(tmp_path, monkeypatch):
     assert figures.read() == data
     # resumed: a run without one of its figures is missing
     assert figures.missing(data['runs'], [figures.Task('mpc', 'flip', 0)])
+
+
+def test_a_figure_in_a_text_is_median_and_worst_of_its_row():
+    name = 'path error, largest'
+    runs = {'mpc': {'line': {'0': {name: 0.2}, '1': {name: 0.4}}}}
+    mark = '<!-- figure: mpc/line/path error, largest -->'
+    assert (figures.rewritten(f'{mark}<!-- end --> cm, {mark}9<!-- end -->', runs)
+            == f'{mark}0.30 / 0.40<!-- end --> cm, {mark}0.30 / 0.40<!-- end -->')
+
+
+def test_cells_of_a_study_are_middle_count_or_number_of_seeds():
+    runs = {'a study': {'a case': {'0': {'x': 1.0}, '1': {'x': 0.0}, '2': {'x': 0.5}}}}
+    for kind, text in (('middle', '0.5 / 1.0'), ('count', '2 of 3'), ('seeds', '3')):
+        assert figures.cell_text(Cell('a study', 'a case', 'x', 1, kind), runs) == text
+    assert figures.cell_text('text', runs) == 'text'
+    assert figures.cell_text(Cell('a study', 'other', 'x'), runs) == figures.MISSING
+
+
+@pytest.mark.parametrize('name', STUDIES)
+def test_every_cell_of_a_study_is_measured(name):
+    study = STUDIES[name]
+    assert all(len(row) == len(study.header) for row in study.rows)
+    cells = [cell for row in study.rows for cell in row if isinstance(cell, Cell)]
+    assert {cell.case for cell in cells if cell.study == name} == set(study.cases)
+    for cell in cells:
+        seeds = RUNS[cell.study][cell.case]
+        assert seeds and all(cell.figure in run for run in seeds.values()), cell
+        # seeds in order, so that no run was left out for its value
+        assert [*seeds] == [str(seed) for seed in range(len(seeds))], cell
+        assert len(seeds) == 1 or cell.case not in study.single
+
+
+@pytest.mark.parametrize('case', ['align analytic', 'flip analytic'])
+def test_the_first_seconds_are_what_is_kept(case):
+    kept = RUNS['first_seconds'][case]['0']
+    found = STUDIES['first_seconds'].cases[case](0)
+    # without contact another processor changes last digits: 5 µm and a cycle
+    assert found['path'] == pytest.approx(kept['path'], abs=0.005)
+    assert found['time'] == pytest.approx(kept['time'], abs=0.006)
 
 
 def test_the_line_of_the_default_controller_is_what_is_kept_and_meets_its_bars(tmp_path):

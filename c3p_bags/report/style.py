@@ -162,8 +162,8 @@ class FromLow(LogLocator):
     def tick_values(self, vmin: float, vmax: float) -> list[float]:
         """Return the numbers between two limits."""
         decades = math.log10(vmax / vmin)
-        return [vmin * 10.0**k for k in range(0, int(decades + 0.01) + 1,
-                                              max(1, math.ceil(decades / 6.0)))]
+        step = max(1, math.ceil(decades / 6.0))
+        return [vmin * 10.0**power for power in range(0, math.floor(decades + 0.01) + 1, step)]
 
 
 def clip_below(axes: Axes, low: float) -> None:

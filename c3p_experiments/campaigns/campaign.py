@@ -67,7 +67,7 @@ class CampaignResult(NamedTuple):
     @property
     def table(self) -> Table:
         """Numbers of all draws by columns."""
-        return Table.load(self.path, self.draws)
+        return Table.from_parts(self.path, self.draws)
 
 
 def run_campaign(spec: CampaignSpec, draws: int, folder: Path, workers: Workers | None = None,

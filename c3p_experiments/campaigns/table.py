@@ -48,7 +48,7 @@ class Table:
         return _joined([_columns(list(rows))])
 
     @classmethod
-    def load(cls, path: Path, draws: int) -> Table:
+    def from_parts(cls, path: Path, draws: int) -> Table:
         """
         Return the draws 0 to `draws` − 1 of the data set `path`; one part at a time has rows.
 

@@ -105,15 +105,21 @@ def chains(vehicle, state, frame):
 def wheel_side(vehicle, i, frame, spin, u, v, contact):
     """Write C, contW and WHEEL of wheel i by its chain."""
     b = vehicle.chain[vehicle.wheel[i, 1] - 1, 0] + 1
-    r, h, dr, dh, ddr, ddh = profile(vehicle.wheel[i, 2], vehicle.profile[i], v)
+    wheel_point(vehicle.wheel[i, 2], vehicle.profile[i], frame, b, 0, spin + u, v, contact, i)
+
+
+@inlined
+def wheel_point(kind, lengths, frame, b, at, angle, v, contact, i):
+    """Write C, contW and WHEEL of a wheel whose frame is at column `at` of row b."""
+    r, h, dr, dh, ddr, ddh = profile(kind, lengths, v)
     m0, m1, k0, k1, t0 = wheel_forms(r, dr, dh, ddr, ddh)
-    s, c = sine_cosine(spin + u)
+    s, c = sine_cosine(angle)
     along, across = dr / m1, dh / m1
     for k in range(3):
         # e_r, its derivative by the angle, the axle
-        x, axle, z = frame[b, k], frame[b, 3 + k], frame[b, 6 + k]
+        x, axle, z = frame[b, at + k], frame[b, at + 3 + k], frame[b, at + 6 + k]
         radial = c * x - s * z
-        contact[i, C + k] = frame[b, 9 + k] + r * radial + h * axle
+        contact[i, C + k] = frame[b, at + 9 + k] + r * radial + h * axle
         contact[i, WX + k] = -s * x - c * z
         contact[i, WY + k] = along * radial + across * axle
         contact[i, WZ + k] = across * radial - along * axle

@@ -34,7 +34,7 @@ from c3p_kinematics.closed_chain_vehicle._rate_kernels import (
     RANK_TOLERANCE,
     TWICE,
 )
-from c3p_kinematics.compiled import inlined, kernel
+from c3p_kinematics.compiled import borrowed, inlined, kernel
 from c3p_kinematics.rolling_contact import _kernels as contacts
 from c3p_kinematics.terrain import _kernels as grounds
 from c3p_kinematics.terrain._kernels import (
@@ -251,6 +251,7 @@ def drive(vehicle, ground, plan, memory, tables, every, records, succeeded):
     in the place of those in `plan`. Writes 1 to `succeeded` (1, LANES) for lanes that reached the
     end, whose state is then in ``memory.state``, and 0 for the others.
     """
+    vehicle, ground, plan = borrowed(vehicle), borrowed(ground), borrowed(plan)
     settings, inputs, tableau = plan.settings, plan.inputs, plan.tableau
     stage, state, trial = (as_lanes(memory.stage), as_lanes(memory.state), as_lanes(memory.trial))
     rate, delta, desired = (as_lanes(memory.rate), as_lanes(memory.delta),

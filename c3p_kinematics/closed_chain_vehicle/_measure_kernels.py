@@ -26,7 +26,7 @@ from c3p_kinematics.closed_chain_vehicle._geometry_kernels import (
     wheel_side,
 )
 from c3p_kinematics.closed_chain_vehicle._rate_kernels import columns, wheel_motion
-from c3p_kinematics.compiled import inlined, kernel
+from c3p_kinematics.compiled import borrowed, inlined, kernel
 from c3p_kinematics.rolling_contact._kernels import rates
 
 
@@ -90,6 +90,9 @@ def rolling_error(contact, i, state, rate, turn, at):
 def residuals(vehicle, ground, states, rate, turns, work, poses, closure, rolling, centers,
               points):
     """Write closure L2, rolling L2, wheel centres and contact points of recorded states."""
+    vehicle, ground, work = borrowed(vehicle), borrowed(ground), borrowed(work)
+    states, rate, turns, poses = (borrowed(states), borrowed(rate), borrowed(turns),
+                                  borrowed(poses))
     m = vehicle.tree.shape[0]
     for b in range(states.shape[0]):
         state = states[b]

@@ -13,7 +13,7 @@ import math
 from c3p_kinematics.closed_chain_vehicle._geometry_kernels import POSE, geometry
 from c3p_kinematics.closed_chain_vehicle._rate_kernels import correction, velocities
 from c3p_kinematics.closed_chain_vehicle._scan_kernels import scan
-from c3p_kinematics.compiled import inlined, kernel, spliced
+from c3p_kinematics.compiled import borrowed, inlined, kernel, spliced
 from c3p_kinematics.rolling_contact._kernels import TORUS
 
 # events that end a run
@@ -161,6 +161,11 @@ def alone(vehicle, state, hollow):
     return True
 
 
+@inlined
+def bodies(vehicle, state, work):
+    """Do nothing: `geometry` has written the frames of all bodies for `scan`."""
+
+
 @spliced
 def rate_at(vehicle, settings, inputs, work, desired, delta, k, s, state, out):
     """Write the rate of a state whose geometry is in the workspace; return the rank."""
@@ -210,7 +215,8 @@ def drive(vehicle, ground, plan, memory, every, records):
     Returns the number of periods reached, the time of the last state, and the event that ended the
     run: code, wheel or joint or rank, number. The last state is in ``memory.state``.
     """
-    # parts of the tuples once: each access counts the references of their arrays
+    vehicle, ground, plan = borrowed(vehicle), borrowed(ground), borrowed(plan)
+    memory, records = borrowed(memory), borrowed(records)
     settings, inputs, tableau = plan.settings, plan.inputs, plan.tableau
     work, note, stages = memory.work, memory.work.note, len(plan.tableau.c)
     desired, delta = memory.desired, memory.delta
@@ -244,6 +250,7 @@ def drive(vehicle, ground, plan, memory, every, records):
         path = travelled + h * speed_of(memory.rate, note, inputs.lengths)
         looked = scanning and (fresh or path >= settings.travel or careful > 0.0)
         if code == NOTHING and looked and not alone(vehicle, memory.trial, settings.hollow):
+            bodies(vehicle, memory.trial, work)
             which = scan(vehicle, ground, work.frame, memory.grid, memory.found)
             if which >= 0:
                 code, number = SECOND, memory.found[which, 0]

@@ -40,7 +40,7 @@ from c3p_kinematics.closed_chain_vehicle._motion_kernels import (
 )
 from c3p_kinematics.closed_chain_vehicle._rate_kernels import correction, orthonormalise
 from c3p_kinematics.closed_chain_vehicle._scan_kernels import scan
-from c3p_kinematics.compiled import inlined, kernel
+from c3p_kinematics.compiled import borrowed, inlined, kernel
 from c3p_kinematics.rolling_contact._kernels import CYLINDER, ELLIPSOID, profile
 from c3p_kinematics.terrain._kernels import height
 
@@ -166,6 +166,8 @@ def settle(vehicle, ground, state, memory, most):
     Returns Newton steps, open closure, code and wheel of the failure, and a number: the margin or
     the depth.
     """
+    vehicle, ground = borrowed(vehicle), borrowed(ground)
+    state, memory = borrowed(state), borrowed(memory)
     work = memory.work
     # first guess: platform parallel to the ground, wheels touching against the normal
     for k in range(LAYINGS + 1):

@@ -37,7 +37,7 @@ from c3p_kinematics.closed_chain_vehicle._geometry_kernels import (
     geometry,
 )
 from c3p_kinematics.closed_chain_vehicle.description import SLIDING
-from c3p_kinematics.compiled import inlined, kernel
+from c3p_kinematics.compiled import borrowed, inlined, kernel
 from c3p_kinematics.rolling_contact import _kernels as contact_kernels
 
 # fraction of the longest row below which a row counts as dependent: rounding leaves 1e-15 of rows
@@ -110,6 +110,26 @@ def columns(vehicle, work):
 
 
 @inlined
+def number(contact, i, at):
+    """Return column `at` of contact i."""
+    return contact[i, at]
+
+
+@inlined
+def part(vehicle, work, i, link, k):
+    """Return component k of the velocity of contact i by a unit rate of a link of its chain."""
+    return work.column[link, k]
+
+
+@inlined
+def between(contact, i, k, at):
+    """Return the vector at column `at` of contact k less that of contact i."""
+    return (number(contact, k, at) - number(contact, i, at),
+            number(contact, k, at + 1) - number(contact, i, at + 1),
+            number(contact, k, at + 2) - number(contact, i, at + 2))
+
+
+@inlined
 def triangle(contact):
     """Return three wheels whose contacts span a large triangle."""
     n = contact.shape[0]
@@ -147,7 +167,7 @@ def turning(e, f, n, square, d, g):
 def constrain(vehicle, desired, scale, work, first, second, third, e, f, n, square):
     """Write the 3n − 6 rows [C S | C θ̇_d]."""
     rows, contact = work.rows, work.contact
-    m, wheels = vehicle.tree.shape[0], contact.shape[0]
+    m, wheels = vehicle.tree.shape[0], vehicle.wheel.shape[0]
     for i in range(rows.shape[0]):
         for j in range(m + 1):
             rows[i, j] = 0.0
@@ -155,7 +175,8 @@ def constrain(vehicle, desired, scale, work, first, second, third, e, f, n, squa
         at = 0 if i == first else 1 if i == second else 2 if i == third else -1
         for link in range(vehicle.wheel[i, 0], vehicle.wheel[i, 1]):
             j = vehicle.chain[link, 1]
-            x, y, z = work.column[link, 0], work.column[link, 1], work.column[link, 2]
+            x, y, z = (part(vehicle, work, i, link, 0), part(vehicle, work, i, link, 1),
+                       part(vehicle, work, i, link, 2))
             along_e, along_f = x * e[0] + y * e[1] + z * e[2], x * f[0] + y * f[1] + z * f[2]
             if at == 0:
                 rows[0, j] -= along_e
@@ -244,17 +265,19 @@ def turn_rate(state, wx, wy, wz, out):
 
 
 @inlined
-def between(contact, i, k, at):
-    """Return the vector at column `at` of row k less that of row i."""
-    return (contact[k, at] - contact[i, at], contact[k, at + 1] - contact[i, at + 1],
-            contact[k, at + 2] - contact[i, at + 2])
-
-
-@inlined
 def sharper(note, margin, i):
     """Note the margin of wheel i if it is the smallest, or not finite."""
     if not margin >= note[0]:
         note[0], note[1] = margin, i
+
+
+@inlined
+def roll_all(contact, wx, wy, wz, note, out, at):
+    """Write η̇ of all contacts for ω of the platform in {G}, and note the smallest margin."""
+    for i in range(contact.shape[0]):
+        margin = contact_rates(contact, i, wx + contact[i, OWN + 3], wy + contact[i, OWN + 4],
+                               wz + contact[i, OWN + 5], 0.0, 0.0, out, at + 5 * i)
+        sharper(note, margin, i)
 
 
 @inlined
@@ -285,23 +308,23 @@ def velocities(vehicle, state, desired, scale, work, out):
     wx, wy, wz = turning(e, f, n, square, between(contact, first, second, OWN),
                          between(contact, first, third, OWN))
     note[2], note[3], note[4] = wx, wy, wz
-    x, y, z = (contact[first, C] - state[0], contact[first, C + 1] - state[1],
-               contact[first, C + 2] - state[2])
-    out[0] = -contact[first, OWN] - (wy * z - wz * y)
-    out[1] = -contact[first, OWN + 1] - (wz * x - wx * z)
-    out[2] = -contact[first, OWN + 2] - (wx * y - wy * x)
+    x, y, z = (number(contact, first, C) - state[0], number(contact, first, C + 1) - state[1],
+               number(contact, first, C + 2) - state[2])
+    out[0] = -number(contact, first, OWN) - (wy * z - wz * y)
+    out[1] = -number(contact, first, OWN + 1) - (wz * x - wx * z)
+    out[2] = -number(contact, first, OWN + 2) - (wx * y - wy * x)
     turn_rate(state, wx, wy, wz, out)
     note[0] = math.inf
-    for i in range(contact.shape[0]):
-        margin = contact_rates(contact, i, wx + contact[i, OWN + 3], wy + contact[i, OWN + 4],
-                               wz + contact[i, OWN + 5], 0.0, 0.0, out, POSE + m + 5 * i)
-        sharper(note, margin, i)
+    roll_all(contact, wx, wy, wz, note, out, POSE + m)
     return rank_of(rank, square, sides)
 
 
 @kernel
 def rates(vehicle, ground, state, desired, scale, work, out):
     """Write the rate of the state; return the rank of the input constraints, −1: no motion."""
+    vehicle, ground, state, work = (borrowed(vehicle), borrowed(ground), borrowed(state),
+                                    borrowed(work))
+    desired, scale, out = borrowed(desired), borrowed(scale), borrowed(out)
     geometry(vehicle, ground, state, work)
     return velocities(vehicle, state, desired, scale, work, out)
 
@@ -318,39 +341,47 @@ def correction(vehicle, state, work, delta):
     contact, line, tree, note = work.contact, work.normal, vehicle.tree, work.note
     columns(vehicle, work)
     last = line.shape[1] - 1
-    for i in range(contact.shape[0]):
-        nx, ny, nz = contact[i, WZ], contact[i, WZ + 1], contact[i, WZ + 2]
-        x, y, z = (contact[i, C] - state[0], contact[i, C + 1] - state[1],
-                   contact[i, C + 2] - state[2])
+    for i in range(vehicle.wheel.shape[0]):
+        nx, ny, nz = (number(contact, i, WZ), number(contact, i, WZ + 1),
+                      number(contact, i, WZ + 2))
+        x, y, z = (number(contact, i, C) - state[0], number(contact, i, C + 1) - state[1],
+                   number(contact, i, C + 2) - state[2])
         line[i, 0], line[i, 1], line[i, 2] = nz, y * nz - z * ny, z * nx - x * nz
         for k in range(3, last):
             line[i, k] = 0.0
         for link in range(vehicle.wheel[i, 0], vehicle.wheel[i, 1]):
             k = tree[vehicle.chain[link, 0], 5]
             if k >= 0:
-                line[i, 3 + k] = (nx * work.column[link, 0] + ny * work.column[link, 1]
-                                  + nz * work.column[link, 2])
-        line[i, last] = -contact[i, OFF + 2]
+                line[i, 3 + k] = (nx * part(vehicle, work, i, link, 0)
+                                  + ny * part(vehicle, work, i, link, 1)
+                                  + nz * part(vehicle, work, i, link, 2))
+        line[i, last] = -number(contact, i, OFF + 2)
     rank, _ = orthonormalise(line, last)
     for k in range(len(delta)):
         delta[k] = 0.0
     rise, roll, pitch = 0.0, 0.0, 0.0
-    for i in range(contact.shape[0]):
+    for i in range(line.shape[0]):
         rise += line[i, 0] * line[i, last]
         roll += line[i, 1] * line[i, last]
         pitch += line[i, 2] * line[i, last]
     for j in range(tree.shape[0]):
         if tree[j, 5] >= 0:
-            for i in range(contact.shape[0]):
+            for i in range(line.shape[0]):
                 delta[POSE + tree[j, 0]] += line[i, 3 + tree[j, 5]] * line[i, last]
     delta[2] = rise
     turn_rate(state, roll, pitch, 0.0, delta)
     wheel_motion(vehicle, delta, work)
     note[0] = math.inf
-    for i in range(contact.shape[0]):
-        margin = follow(contact, i, state, rise, roll, pitch, delta, POSE + tree.shape[0] + 5 * i)
-        sharper(note, margin, i)
+    follow_all(contact, state, rise, roll, pitch, note, delta, POSE + tree.shape[0])
     return rank
+
+
+@inlined
+def follow_all(contact, state, rise, roll, pitch, note, delta, at):
+    """Write the changes of all contacts in a Newton step, and note the smallest margin."""
+    for i in range(contact.shape[0]):
+        margin = follow(contact, i, state, rise, roll, pitch, delta, at + 5 * i)
+        sharper(note, margin, i)
 
 
 @inlined

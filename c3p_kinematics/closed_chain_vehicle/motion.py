@@ -11,19 +11,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from types import ModuleType
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_kinematics.closed_chain_vehicle import _motion_kernels as kernels
-from c3p_kinematics.closed_chain_vehicle._plan import METHODS, Inputs, Plan, Settings, records_for
-from c3p_kinematics.closed_chain_vehicle.description import Array
+from c3p_kinematics.closed_chain_vehicle._plan import (
+    METHODS,
+    Inputs,
+    March,
+    Plan,
+    Records,
+    Settings,
+    records_for,
+)
+from c3p_kinematics.closed_chain_vehicle.description import Array, GroundArrays
 from c3p_kinematics.closed_chain_vehicle.ground import ground_arrays, hollow_radius
 from c3p_kinematics.closed_chain_vehicle.placement import memory_of
 from c3p_kinematics.closed_chain_vehicle.run import WHAT, Event, Run
 from c3p_kinematics.closed_chain_vehicle.vehicle import POSE, State, Vehicle
 from c3p_kinematics.closed_chain_vehicle.velocity import checked_weights
+from c3p_kinematics.compiled import COMPILED
 from c3p_kinematics.terrain import Terrain
+
+few: ModuleType | None = None
+if COMPILED:
+    from c3p_kinematics.closed_chain_vehicle import _few_kernels as few
 
 Desired = ArrayLike | Callable[[float], ArrayLike]
 
@@ -158,6 +172,23 @@ def _event(vehicle: Vehicle, state: Array, when: float, code: int, which: int,
                  f'{why}')
 
 
+def drive(vehicle: Vehicle, ground: GroundArrays, checked: Plan, memory: March, every: int,
+          records: Records) -> tuple[int, float, int, int, float]:
+    """Run as `_motion_kernels.drive`: on three tori with the wheels side by side in lanes."""
+    # no time times what is not a number is none either
+    memory.stage.fill(0.0)
+    if few is not None and few.fits(vehicle.packed):
+        start = memory.state.copy()
+        result = few.drive(vehicle.packed, ground, checked,
+                           few.memory_for(vehicle.packed, memory), every, records)
+        # there an angle or place too large for the table of sines gives nan
+        if result[2] not in (kernels.NOT_FINITE, kernels.TOO_SMALL):
+            return result
+        memory.state[:] = start
+        memory.stage.fill(0.0)
+    return kernels.drive(vehicle.packed, ground, checked, memory, every, records)
+
+
 def simulate(vehicle: Vehicle, terrain: Terrain, state: State, desired: Desired, duration: float,
              step: float = 0.02, method: str = 'rk4', stabilisation: str = 'projection',
              weights: ArrayLike | None = None, camber_gain: float = 0.0,
@@ -225,8 +256,8 @@ def simulate(vehicle: Vehicle, terrain: Terrain, state: State, desired: Desired,
     memory = memory_of(vehicle, len(checked.tableau.b))
     memory.state[:] = vehicle.pack_state(state)
     records = records_for(checked.periods + 1, *vehicle.size)
-    reached, when, code, which, number = kernels.drive(
-        vehicle.packed, ground_arrays(terrain), checked, memory, 1, records)
+    reached, when, code, which, number = drive(vehicle, ground_arrays(terrain), checked, memory,
+                                               1, records)
     events = () if code == kernels.NOTHING else (
         _event(vehicle, memory.state, when, code, which, number),)
     states, rates, table, turning = (part[:reached + 1] for part in records)

@@ -20,7 +20,7 @@ from c3p_kinematics.closed_chain_vehicle._geometry_kernels import Work
 from c3p_kinematics.closed_chain_vehicle._plan import March, Plan, records_for
 from c3p_kinematics.closed_chain_vehicle.description import Array, GroundArrays
 from c3p_kinematics.closed_chain_vehicle.ground import ground_arrays
-from c3p_kinematics.closed_chain_vehicle.motion import plan, rate_table
+from c3p_kinematics.closed_chain_vehicle.motion import drive, plan, rate_table
 from c3p_kinematics.closed_chain_vehicle.placement import memory_of
 from c3p_kinematics.closed_chain_vehicle.run import WHAT
 from c3p_kinematics.closed_chain_vehicle.vehicle import POSE, State, Vehicle
@@ -172,8 +172,8 @@ class _Runs:
         for b in left:
             memory.state[:] = self.packed[b]
             inputs = self.checked.inputs._replace(table=self._table(b))
-            count, self.time[b], self.codes[b], _, _ = kernels.drive(
-                self.vehicle.packed, self.ground, self.checked._replace(inputs=inputs), memory,
+            count, self.time[b], self.codes[b], _, _ = drive(
+                self.vehicle, self.ground, self.checked._replace(inputs=inputs), memory,
                 self.every, records)
             have = count // self.every + 1 if self.recorded else 0
             self.states[b, :have] = records.states[:have]

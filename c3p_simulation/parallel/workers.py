@@ -188,8 +188,7 @@ def _here(take: Take) -> Iterator[tuple[Task, Any]]:
 
 def _on_cluster(client: Any, take: Take) -> Iterator[tuple[Task, Any]]:
     """Yield tasks with their answers; few more are at the scheduler than there are threads."""
-    from dask.distributed import as_completed
-    from distributed.scheduler import KilledWorker
+    from dask.distributed import KilledWorker, as_completed
 
     done, flying = as_completed(loop=client.loop), dict[Any, Task]()
     while True:

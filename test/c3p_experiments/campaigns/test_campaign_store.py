@@ -206,7 +206,7 @@ def test_parts_whose_draws_all_failed_get_the_columns_of_the_others(kind, monkey
         assert found['time_s'].tolist()[4:] == [2.0, 2.0, 2.5, 2.5]
         assert found['flag'].isna().tolist() == 4 * [True] + 4 * [False]
     assert read(results.path)[1] == [{**one, 'flag': one.get('flag')} for one in rows]
-    table = Table.load(results.path, 7)
+    table = Table.from_parts(results.path, 7)
     assert len(table) == 7 and table.column('time_s', 9.0).tolist() == [9, 9, 9, 9, 2, 2, 2.5]
     assert table.failures == dict.fromkeys(range(4), 'fallen')
 

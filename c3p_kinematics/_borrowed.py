@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Arrays that a kernel borrows: the compiler counts no references to them.
+
+Each access to an array in a tuple, and each of its views, counts a reference and later takes it
+back, by calls that cost as much as ten multiplications and empty the vector registers. A kernel
+whose caller keeps the arrays, as each that is called from Python, calculates with ``borrowed(…)``
+of them instead. Such arrays must not be returned.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import types
+from numba.core.datamodel import models
+from numba.extending import intrinsic, register_model
+
+
+class Borrowed(types.Array):
+    """Type of an array without a count of references."""
+
+    def __init__(self, dtype: Any, ndim: int, layout: Any, readonly: bool = False,
+                 aligned: bool = True) -> None:
+        """Keep what an array is made of."""
+        super().__init__(dtype, ndim, layout, readonly=readonly, aligned=aligned)
+        self.name = f'borrowed {self.name}'
+
+    def copy(self, dtype: Any = None, ndim: Any = None, layout: Any = None,  # type: ignore[override]
+             readonly: Any = None) -> Borrowed:
+        """Return the type of a view."""
+        return Borrowed(self.dtype if dtype is None else dtype,
+                        self.ndim if ndim is None else ndim,
+                        self.layout if layout is None else layout,
+                        not self.mutable if readonly is None else readonly, self.aligned)
+
+
+@register_model(Borrowed)
+class _BorrowedModel(models.StructModel):
+    """As the model of arrays, but that the owner of the memory is a plain number."""
+
+    def __init__(self, dmm: Any, fe_type: Any) -> None:
+        members = [('meminfo', types.voidptr), ('parent', types.voidptr), ('nitems', types.intp),
+                   ('itemsize', types.intp), ('data', types.CPointer(fe_type.dtype)),
+                   ('shape', types.UniTuple(types.intp, fe_type.ndim)),
+                   ('strides', types.UniTuple(types.intp, fe_type.ndim))]
+        super().__init__(dmm, fe_type, members)
+
+
+def _type(given: Any) -> Any:
+    """Return the type of what is borrowed."""
+    made: Any = types.BaseTuple
+    if isinstance(given, types.Array) and not isinstance(given, Borrowed):
+        return Borrowed(given.dtype, given.ndim, given.layout, not given.mutable, given.aligned)
+    if isinstance(given, types.BaseNamedTuple):
+        named: Any = given
+        return made.from_types([_type(one) for one in named], named.instance_class)
+    return given
+
+
+@intrinsic
+def borrowed(typingctx: Any, given: Any) -> tuple:
+    """Return an array, or a named tuple of arrays and numbers, without counts."""
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        # the same words in memory
+        return args[0]
+    return _type(given)(given), generate

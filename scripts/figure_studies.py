@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All studies by their name, in the order in which write_figures.py runs them."""
+
+from __future__ import annotations
+
+from figure_study import Study
+from predictive_studies import ABLATION, CIRCLE, DELAY, EIGHT, STARTS
+from robot_studies import CRUISING, OILY, PAIRS, PUBLISHED, SHORT_DRIVES, STRONG
+
+STUDIES: dict[str, Study] = {
+    'first_seconds': STARTS, 'delays': DELAY, 'short_drives': SHORT_DRIVES, 'circles': CIRCLE,
+    'eight': EIGHT, 'ablation': ABLATION, 'pairs': PAIRS, 'strong': STRONG,
+    'oil': OILY, 'cruise': CRUISING, 'published': PUBLISHED}
