@@ -43,7 +43,7 @@ RIPPLE = (YAW_RIPPLE, Row('velocity_ripple_rms_mps', 'velocity ripple, rms', 'cm
 EFFORT = (
     Row('solve_cpu_ms.p99', 'step of the law, p99, processor', 'ms', bars={'mpc': 2.0},
         stretch=0.5),
-    Row('solve_ms.p99', 'step of the law, p99, with what else the computer did', 'ms'),
+    Row('solve_ms.p99', 'step of the law, p99, elapsed, other programs running', 'ms'),
     Row('rms_wheel_torque_nm', 'wheel torques, rms', 'N·m'),
     Row('max_torque_step_nm', 'largest change of a torque in a cycle', 'N·m'), *SMOOTH)
 
