@@ -4,7 +4,8 @@ Generate docs/gallery.md, and those of its pictures that are missing in docs/ima
 
 Each experiment has one picture, drawn by the command below it. Run from the root of the
 repository: ``python scripts/write_gallery.py``; names of experiments draw them again, ``all`` all
-of them (half an hour). Pictures of other pages have scripts of their own and are only shown here.
+of them (more than an hour). Pictures of other pages have scripts of their own and are only shown
+here.
 """
 
 from __future__ import annotations
@@ -88,8 +89,10 @@ GALLERY = {
         experiment('pushes', '4 m with pushes', 'mujoco'),
         experiment('slope', '4 m across a slope of 4°', 'mujoco'),
         experiment('oil_patch', 'One wheel accelerates on oil', 'mujoco'),
-        experiment('slip_faults', 'Slip and wrong encoders distinguished', 'mujoco'),
-        experiment('self_calibration', 'Odometry that calibrates itself'),
+        Entry('Slip and wrong encoders distinguished', 'slip_faults.png',
+              'c3p experiment slip_faults --plant mujoco --seed 1', 'slip_faults.png'),
+        experiment('self_calibration', 'Odometry that calibrates itself', 'mujoco'),
+        experiment('consistency', 'Errors of odometry against its covariance', 'mujoco'),
     ),
     'Auchter and Moore': (
         experiment('hill', 'The tricycle climbs onto a plateau', file='hill_page.png'),
