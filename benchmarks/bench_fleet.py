@@ -31,13 +31,17 @@ BLOCK = re.compile(r'(<!-- fleet: begin -->\n).*?(<!-- fleet: end -->)', re.DOTA
 SIZES = (1, 2, 5, 10, 20)
 ARRANGEMENTS = {'graph': 'a process each, one domain', 'domains': 'a process and a domain each',
                 'process': 'all in one process'}
+# in the picture of growth
+SHORT = {'graph': 'one domain', 'domains': 'a domain each', 'process': 'one process'}
 RATES = (50.0, 200.0)
 # nodes of a robot: the control chain and the simulated robot
 NODES = 5
 # longest waits for the start of all processes and for discovery, s
 START, DISCOVERY = 300.0, 30.0
-# time under way before the measurement, s
+# time before the goal and after it, before the measurement, s
 SETTLE = 1.0
+# lowest speed of a robot that counts as driving, m/s
+DRIVES = 0.1
 # longest wait for figures, s
 PATIENCE = 60.0
 # longest wait for the end of a process, s
@@ -46,7 +50,8 @@ END = 5.0
 MOST = 2000.0
 # what is reported: title, unit
 QUANTITIES = {'p50': ('latency p50', 'ms'), 'p99': ('latency p99, worst robot', 'ms'),
-              'overruns': ('overruns', '%'), 'answered': ('cycles answered', '%'),
+              'driving': ('robots that drive', '%'), 'overruns': ('overruns', '%'),
+              'answered': ('cycles answered', '%'),
               'cpu': ('processor time per robot', '% of a core'),
               'discovery': ('discovery after', 's'), 'memory': ('memory of a process', 'MB'),
               'private': ('not shared', 'MB')}
@@ -76,10 +81,10 @@ def child(names: list[str], rate: float, seconds: float, robots: int) -> None:
     asked = threading.Event()
     threading.Thread(target=lambda: (sys.stdin.readline(), asked.set()), daemon=True).start()
     with Session([*FRAME_REMAPPINGS, '--log-level', 'fatal']) as session:
-        paces, goals = [], []
+        simulated, goals = [], []
         for name in names:
             nodes = [session.add(node_class(one), namespace=name) for one in CHAIN]
-            paces.append(session.add(SimulationNode, {'rate': rate}, namespace=name).pace)
+            simulated.append(session.add(SimulationNode, {'rate': rate}, namespace=name))
             goals.append(nodes[0].create_publisher(PoseStamped, 'goal_pose', 1))
         created = time.monotonic()
         steady_process()
@@ -92,22 +97,29 @@ def child(names: list[str], rate: float, seconds: float, robots: int) -> None:
         if complete():
             print(json.dumps({'discovered': time.monotonic()}), flush=True)
         session.until(asked.is_set)
+        session.wait(SETTLE)
         for goal in goals:
             message = PoseStamped()
             message.pose.position.x, message.pose.orientation.w = 20.0, 1.0
             goal.publish(message)
         session.wait(SETTLE)
-        for pace in paces:
-            pace.count_afresh(time.monotonic())
+        for robot in simulated:
+            robot.pace.count_afresh(time.monotonic())
+        places = [robot.plant.truth().pose[:2].copy() for robot in simulated]
         begin, cpu = time.monotonic(), time.process_time()
         session.wait(seconds)
-        cpu = (time.process_time() - cpu) / (time.monotonic() - begin)
+        elapsed = time.monotonic() - begin
+        cpu = (time.process_time() - cpu) / elapsed
+        paces = [robot.pace for robot in simulated]
+        driving = [math.dist(place, robot.plant.truth().pose[:2]) > DRIVES * elapsed
+                   for robot, place in zip(simulated, places, strict=True)]
         print(json.dumps({'figures': {'cpu': 100 * cpu / len(names), **memory(), 'loops': [{
             'p50': 1e3 * pace.latency.quantile(0.5), 'p99': 1e3 * pace.latency.quantile(0.99),
+            'driving': 100 * drives,
             'overruns': 100 * pace.overruns / max(pace.cycles + pace.overruns, 1),
             # an answer of the cycle before may be counted
             'answered': min(100.0, 100 * pace.answered / max(pace.cycles, 1))}
-            for pace in paces]}}), flush=True)
+            for pace, drives in zip(paces, driving, strict=True)]}}), flush=True)
 
 
 class Process:
@@ -176,7 +188,7 @@ def run(arrangement: str, robots: int, rate: float, seconds: float, domain: int
         # processes that wait for others go on, too
         for process in processes:
             process.go()
-        found = told('figures', SETTLE + seconds + PATIENCE)
+        found = told('figures', 2 * SETTLE + seconds + PATIENCE)
     finally:
         for process in processes:
             process.end()
@@ -186,15 +198,15 @@ def run(arrangement: str, robots: int, rate: float, seconds: float, domain: int
     discovery = math.inf if None in seen else max(max(seen) - max(created), 0.0)
     return {'p50': statistics.median(loop['p50'] for loop in loops),
             'p99': max(loop['p99'] for loop in loops),
-            'overruns': statistics.mean(loop['overruns'] for loop in loops),
-            'answered': statistics.mean(loop['answered'] for loop in loops),
+            **{key: statistics.mean(loop[key] for loop in loops)
+               for key in ('driving', 'overruns', 'answered')},
             'cpu': statistics.mean(line['cpu'] for line in found), 'discovery': discovery,
             **{key: max(line[key] for line in found) for key in ('memory', 'private')}}
 
 
 def curves(found: dict[tuple[str, float], dict[int, dict[str, float]]]) -> list[dict[str, Any]]:
     """Return the quantities of all fleets by their size, as curves for JSON."""
-    return [{'name': f'{title}, {ARRANGEMENTS[arrangement]}, {rate:g} Hz', 'over': 'robots',
+    return [{'name': f'{SHORT[arrangement]}, {rate:g} Hz', 'over': 'robots', 'title': title,
              'unit': unit, 'x': list(by_size), 'y': [one[key] for one in by_size.values()],
              'arrangement': arrangement, 'rate': rate, 'quantity': key, 'drawn': key == 'p99'}
             for (arrangement, rate), by_size in found.items()

@@ -36,7 +36,7 @@ BENCHMARKS = {
     'bag_scan': 'Reading of bags beside rosbags',
     'growth': 'Growth with casters, bodies and length of bags',
     'campaign': 'Campaigns: costs beside the drives',
-    'fleet': 'Fleets on one computer, by the clock: the computer must be idle (all in fleets.md)',
+    'fleet': 'Fleets on one computer: p99 latency of the worst robot (more in fleets.md)',
 }
 PACKAGES = ('numpy', 'numba', 'mujoco', 'pin', 'casadi', 'rosbags')
 # one thread for linear algebra, as in a real-time loop
@@ -173,7 +173,7 @@ def draw(results: dict[str, Any], path: Path) -> bool:
     from c3p_bags.report import style
 
     curves = [one for figures in results['figures'].values() for one in figures
-              if 'over' in one and one.get('drawn', True)]
+              if 'over' in one and one.get('drawn', True) and len(one['x']) > 2]
     kinds = list(dict.fromkeys(one['over'] for one in curves))
     if not kinds:
         return False
