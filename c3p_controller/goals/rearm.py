@@ -67,17 +67,19 @@ def lock_ends(before: str | None, lock: str) -> tuple[str, str] | None:
     Return reason and text of a goal that ends with a lock of the velocity controller, else None.
 
     A drive continues after a pause. After a stop by the controller, or its restart, the robot must
-    not move on its own. The lock `before` is None before the first message.
+    not move on its own. The lock `before` is None before the first message; a lock that lasts is
+    published again once a second.
 
     Examples
     --------
     >>> lock_ends('', 'nothing to answer for 0.40 s')
+    >>> lock_ends('starting', 'starting')
     >>> lock_ends('', 'starting')
     ('robot restarted', 'the velocity controller was started again')
     """
     if lock.startswith(STOPPED):
         return goal_life.STOPPED, lock
-    if lock == STARTING and before is not None:
+    if lock == STARTING and before not in (None, STARTING):
         return goal_life.RESTARTED, 'the velocity controller was started again'
     return None
 

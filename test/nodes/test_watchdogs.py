@@ -11,9 +11,10 @@ pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sou
 from builtin_interfaces.msg import Time  # noqa: E402
 from diagnostic_msgs.msg import DiagnosticStatus  # noqa: E402
 from geometry_msgs.msg import PoseWithCovarianceStamped  # noqa: E402
-from std_msgs.msg import Bool  # noqa: E402
+from std_msgs.msg import Bool, String  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 
+from c3p_controller.position_controller_node import PositionControllerNode  # noqa: E402
 from c3p_dynamics.inverse_dynamics_node import InverseDynamicsNode  # noqa: E402
 from c3p_kinematics.sensed_kinematics_node import SensedKinematicsNode  # noqa: E402
 from c3p_ros.messages import fill_pose  # noqa: E402
@@ -331,3 +332,24 @@ def test_a_drive_that_a_pause_has_locked_goes_on_by_itself(in_process_robot):
                    'the lock, and zeros')
     bench.wait_for(lambda: bench.speed() > 0.45, 'driving again')
     assert bench.nodes['position_controller']._goals.life.number == 1
+
+
+def test_a_start_that_is_reported_again_does_not_end_a_goal(bench):
+    for factory in (SensedKinematicsNode, SimulationNode, PositionControllerNode):
+        bench.add(factory)
+    lock = bench.publisher(String, 'velocity_controller/lock', LATCHED)
+    life = bench.nodes['position_controller']._goals.life
+    bench.wait_for(lambda: bench.nodes['position_controller']._pose is not None, 'the odometry')
+    lock.publish(String(data='starting'))
+    bench.run(0.1)
+    bench.goal(0.0, 1.0, 0.0)
+    bench.wait_for(lambda: life.running, 'the goal')
+    # once a second until it is unlocked
+    lock.publish(String(data='starting'))
+    bench.run(0.3)
+    assert life.running
+    lock.publish(String(data=''))
+    bench.run(0.1)
+    # and the start of another one does
+    lock.publish(String(data='starting'))
+    bench.wait_for(lambda: not life.running, 'the end of the goal')
