@@ -295,6 +295,10 @@ class Bench:
         self.context.try_shutdown()
         self._installed.close()
         left = set(threading.enumerate()) - self.threads
+        for thread in left:
+            # of clients of others, which end on their own
+            thread.join(5.0)
+        left = set(threading.enumerate()) - self.threads
         assert not left, f'threads are left: {left}'
         if participants() > self.participants:
             # nodes whose constructor failed, in the trace of its error
