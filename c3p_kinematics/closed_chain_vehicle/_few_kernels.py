@@ -26,7 +26,6 @@ from c3p_kinematics._lanes import (
     lane,
     side_by_side,
     where,
-    with_lane,
 )
 from c3p_kinematics.closed_chain_vehicle import _geometry_kernels as shapes
 from c3p_kinematics.closed_chain_vehicle import _motion_kernels as motion
@@ -40,13 +39,18 @@ from c3p_kinematics.closed_chain_vehicle._geometry_kernels import (
     C,
     platform_frame,
 )
-from c3p_kinematics.closed_chain_vehicle._lane_kernels import sine_cosine, torus
+from c3p_kinematics.closed_chain_vehicle._lane_kernels import (
+    further,
+    height_of,
+    sine_cosine,
+    torus,
+    triangle,
+)
 from c3p_kinematics.closed_chain_vehicle.description import SPINNING, TURNING
 from c3p_kinematics.compiled import inlined, kernel
 from c3p_kinematics.rolling_contact import _kernels as contacts
 from c3p_kinematics.rolling_contact._kernels import TORUS
 from c3p_kinematics.terrain import _kernels as grounds
-from c3p_kinematics.terrain._kernels import COSINES
 
 # wheels
 THREE = 3
@@ -92,25 +96,9 @@ def whole_registers(*shape: int):
     return memory[first:first + FEW * int(np.prod(shape))].reshape(*shape, FEW)
 
 
-_scalar_height = grounds.height
 _KNOWN = {grounds.sine_cosine: sine_cosine, contacts.profile: torus}
-_cosines = for_lanes(grounds.cosines, _KNOWN)
-
-
-@inlined
-def height(kind, parameters, table, x, y):
-    """Return height and derivatives: waves in lanes, any other ground wheel by wheel."""
-    if kind == COSINES:
-        return _cosines(parameters, table, x, y)
-    g, gx, gy, gxx, gxy, gyy = x, x, x, x, x, x
-    for k in range(THREE):
-        a, b, c, d, e, f = _scalar_height(kind, parameters, table, lane(x, k), lane(y, k))
-        g, gx, gy = with_lane(g, k, a), with_lane(gx, k, b), with_lane(gy, k, c)
-        gxx, gxy, gyy = with_lane(gxx, k, d), with_lane(gxy, k, e), with_lane(gyy, k, f)
-    return g, gx, gy, gxx, gxy, gyy
-
-
-_KNOWN[grounds.height] = height
+# the lane that is left over has no height of its own
+_KNOWN[grounds.height] = height_of(THREE, _KNOWN)
 _wheel_point = for_lanes(shapes.wheel_point, _KNOWN)
 _ground_side = for_lanes(shapes.ground_side, _KNOWN)
 _mismatch = for_lanes(shapes.mismatch, _KNOWN)
@@ -219,17 +207,6 @@ def number(contact, i, at):
 def part(vehicle, work, i, link, k):
     """Return component k of the velocity of contact i by a unit rate of a link of its chain."""
     return work.column[link - vehicle.wheel[i, 0], k, i]
-
-
-@inlined
-def triangle(contact):
-    """Return the three wheels."""
-    return 0, 1, 2
-
-
-@inlined
-def further(contact, rows, first, second, third, e, f, n, square, i, at, j, w):
-    """Do nothing: there are three wheels."""
 
 
 @inlined

@@ -29,7 +29,11 @@ from c3p_kinematics.closed_chain_vehicle import _motion_kernels as motion
 from c3p_kinematics.closed_chain_vehicle import _rate_kernels as rolling
 from c3p_kinematics.closed_chain_vehicle._geometry_kernels import POSE, Work
 from c3p_kinematics.closed_chain_vehicle._motion_kernels import LEAST_MARGIN, MOST_CORRECTIONS
-from c3p_kinematics.closed_chain_vehicle._orthonormal_kernels import RANK_TOLERANCE, TWICE
+from c3p_kinematics.closed_chain_vehicle._orthonormal_kernels import (
+    RANK_TOLERANCE,
+    TWICE,
+    longest_row,
+)
 from c3p_kinematics.closed_chain_vehicle._rate_kernels import LINE_TOLERANCE
 from c3p_kinematics.compiled import borrowed, inlined, kernel
 from c3p_kinematics.rolling_contact import _kernels as contacts
@@ -97,39 +101,35 @@ def torus(kind, parameters, v):
     return parameters[0] + tube * c, tube * s, -tube * s, tube * c, -tube * c, -tube * s
 
 
-_scalar_height = grounds.height
+def height_of(count, known):
+    """Return the height of the ground for `count` lanes, with the kernels `known` for lanes."""
+    cosines, scalar = for_lanes(grounds.cosines, known), grounds.height
+
+    @inlined
+    def height(kind, parameters, table, x, y):
+        """Return height and derivatives: waves in lanes, any other ground lane by lane."""
+        if kind == COSINES:
+            return cosines(parameters, table, x, y)
+        g, gx, gy, gxx, gxy, gyy = x, x, x, x, x, x
+        for k in range(count):
+            a, b, c, d, e, f = scalar(kind, parameters, table, lane(x, k), lane(y, k))
+            g, gx, gy = with_lane(g, k, a), with_lane(gx, k, b), with_lane(gy, k, c)
+            gxx, gxy, gyy = with_lane(gxx, k, d), with_lane(gxy, k, e), with_lane(gyy, k, f)
+        return g, gx, gy, gxx, gxy, gyy
+
+    return height
+
+
 _KNOWN = {grounds.sine_cosine: sine_cosine, shapes.worse: worse, rolling.sharper: sharper,
           rolling.rank_of: rank_of, rolling.triangle: triangle, rolling.further: further,
           contacts.profile: torus}
-_cosines = for_lanes(grounds.cosines, _KNOWN)
-
-
-@inlined
-def height(kind, parameters, table, x, y):
-    """Return height and derivatives: waves in lanes, any other ground lane by lane."""
-    if kind == COSINES:
-        return _cosines(parameters, table, x, y)
-    g, gx, gy, gxx, gxy, gyy = x, x, x, x, x, x
-    for k in range(LANES):
-        a, b, c, d, e, f = _scalar_height(kind, parameters, table, lane(x, k), lane(y, k))
-        g, gx, gy = with_lane(g, k, a), with_lane(gx, k, b), with_lane(gy, k, c)
-        gxx, gxy, gyy = with_lane(gxx, k, d), with_lane(gxy, k, e), with_lane(gyy, k, f)
-    return g, gx, gy, gxx, gxy, gyy
-
-
-_KNOWN[grounds.height] = height
+_KNOWN[grounds.height] = height_of(LANES, _KNOWN)
 
 
 @inlined
 def orthonormalise(rows, width):
     """Make the rows orthonormal as `_rate_kernels.orthonormalise`."""
-    count, longest, rank, smallest = rows.shape[0], 0.0, 0.0, math.inf
-    for i in range(count):
-        square = 0.0
-        for j in range(width):
-            square += rows[i, j] * rows[i, j]
-        longest = max(longest, square)
-    longest = math.sqrt(longest)
+    count, longest, rank, smallest = rows.shape[0], longest_row(rows, width), 0.0, math.inf
     for i in range(count):
         square = 0.0
         for k in range(i):

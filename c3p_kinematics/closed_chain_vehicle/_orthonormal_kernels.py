@@ -6,13 +6,25 @@ from __future__ import annotations
 
 import math
 
-from c3p_kinematics.compiled import kernel
+from c3p_kinematics.compiled import inlined, kernel
 
 # fraction of the longest row below which a row counts as dependent: rounding leaves 1e-15 of rows
 # that cancel, and a constraint this weak would respond to 1e-8 rad with full speed
 RANK_TOLERANCE = 1e-8
 # a row reduced below this fraction of its length is made orthogonal once more
 TWICE = 0.5
+
+
+@inlined
+def longest_row(rows, width):
+    """Return the largest length of the rows; of lanes each its own."""
+    longest = 0.0
+    for i in range(rows.shape[0]):
+        square = 0.0
+        for j in range(width):
+            square += rows[i, j] * rows[i, j]
+        longest = max(longest, square)
+    return math.sqrt(longest)
 
 
 @kernel
@@ -23,13 +35,7 @@ def orthonormalise(rows, width):
     Rows that depend on earlier ones become zero. The least x with A x = b is then Aᵀ b. The pivot
     is relative to the longest row.
     """
-    count, rank, longest, smallest = rows.shape[0], 0, 0.0, math.inf
-    for i in range(count):
-        square = 0.0
-        for j in range(width):
-            square += rows[i, j] * rows[i, j]
-        longest = max(longest, square)
-    longest = math.sqrt(longest)
+    count, rank, longest, smallest = rows.shape[0], 0, longest_row(rows, width), math.inf
     for i in range(count):
         length, left = longest, 0.0
         for _ in range(2):
