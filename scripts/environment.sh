@@ -55,19 +55,21 @@ set_up() {
         local install=(.venv/bin/python -m pip install --quiet --disable-pip-version-check
             --no-compile)
         if [ "${2:-}" = compile ]; then
-            # one core compiles with what this needs, while the other installs the rest
+            # two processes compile with what this needs, while the rest is installed
             "${install[@]}" numpy scipy numba PyYAML
-            PYTHONPATH=. .venv/bin/python -c "if True:
-                from c3p_experiments.loop.conditions import Bench, Conditions
-                Bench(Conditions(), 'c3p')" > /dev/null 2>&1 &
-            compiling=$!
-            # shellcheck disable=SC2064 # of this process
+            local part
+            for part in robot control; do
+                PYTHONPATH=. .venv/bin/python scripts/compile_kernels.py $part > /dev/null 2>&1 &
+                compiling="$compiling $!"
+            done
+            # shellcheck disable=SC2064 # of these processes
             trap "kill $compiling 2> /dev/null || true" EXIT
         fi
         "${install[@]}" --editable ".[$1]"
         if [ -n "$compiling" ]; then
             # without it the drive compiles
-            wait "$compiling" || true
+            # shellcheck disable=SC2086 # several
+            wait $compiling || true
             trap - EXIT
         fi
         # one line for each set of extras of this version

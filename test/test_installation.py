@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import textwrap
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -326,3 +327,25 @@ def test_colcon_test_runs_tests(colcon_prefix):
     assert done.returncode == 0, done.stdout + done.stderr
     suite = ET.parse(workspace / 'build/c3p/pytest.xml').getroot().find('testsuite')
     assert int(suite.get('tests')) > 0 and suite.get('failures') == suite.get('errors') == '0'
+
+
+def test_kernels_are_compiled_before_the_rest_is_installed():
+    script = textwrap.dedent("""
+        import runpy
+        import sys
+        given = {'numpy', 'scipy', 'numba', 'llvmlite', 'yaml'}
+
+        class Later:
+            def find_spec(self, name, path=None, target=None):
+                room = name.partition('.')[0]
+                if not (room in given or room in sys.stdlib_module_names
+                        or room.startswith(('c3p_', '_'))):
+                    raise ImportError(f'{name} is installed later')
+
+        sys.meta_path.insert(0, Later())
+        sys.argv = ['compile_kernels.py', 'robot', 'control']
+        runpy.run_path('scripts/compile_kernels.py', run_name='__main__')
+        """)
+    ran = subprocess.run([sys.executable, '-c', script], cwd=ROOT, capture_output=True, text=True,
+                         check=False, env={**os.environ, 'PYTHONPATH': str(ROOT)})
+    assert ran.returncode == 0, ran.stderr
