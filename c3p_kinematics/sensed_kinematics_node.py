@@ -127,11 +127,10 @@ class SensedKinematicsNode(SuiteNode):
             self.diagnostics.condition('gap', OK, 'joint states without gaps')
 
     def _publish(self, estimate: OdometryEstimate, stamp: int) -> None:
-        values = self.parameters.value
-        if not self.send(self._odom, self._write, stamp, pose_numbers(estimate.pose),
-                         twist_numbers(estimate.twist),
-                         planar_covariance(estimate.pose_covariance),
-                         planar_covariance(estimate.twist_covariance)):
+        values, covariance = self.parameters.value, planar_covariance
+        if not self.send_later(self._odom, self._write, stamp, pose_numbers(estimate.pose),
+                               twist_numbers(estimate.twist), covariance(estimate.pose_covariance),
+                               covariance(estimate.twist_covariance)):
             # without odometry the controllers brake; an estimate that is not finite stays so
             self._odometry.reset(self._placed)
             return
@@ -141,8 +140,9 @@ class SensedKinematicsNode(SuiteNode):
         changed, self._slipping = estimate.slip.slipping != self._slipping, estimate.slip.slipping
         if changed or estimate.time >= self._slip_due:
             self._slip_due = estimate.time + 1.0 / values.slip_rate
-            self.send(self._slip, self._write_slip, stamp, position=estimate.residual[:, 0],
-                      velocity=estimate.residual[:, 1], effort=estimate.slip.probability)
+            self.send_later(
+                self._slip, self._write_slip, stamp, position=estimate.residual[:, 0],
+                velocity=estimate.residual[:, 1], effort=estimate.slip.probability)
         if changed:
             self._report_slip(estimate)
 

@@ -8,7 +8,9 @@ read for all nodes of the process, and a message that a node publishes while it 
 one reaches the others at once, in the order of their ranks; its copy from the middleware is
 dropped. All of them are published as before: other processes, recorders and the graph see no
 difference. A topic passes once in a turn: in lockstep, where an effort causes the next joint
-states, these come by the middleware, and timers have their turn.
+states, these come by the middleware, and timers have their turn. What no node of the process
+needs, such as the publication of odometry to other processes, is done after the turn
+(`afterwards`): it does not delay the torque.
 """
 
 from __future__ import annotations
@@ -122,6 +124,7 @@ class Exchange:
         self._order, self._passed = count(), set[Channel]()
         # thread of the turn, None between turns
         self._thread: int | None = None
+        self._later: deque[Callable[[], None]] = deque()
 
     def join(self, listener: Listener, subscription: Subscription) -> Channel:
         """Add a listener with its subscription; only that of the first of a topic is read."""
@@ -174,6 +177,15 @@ class Exchange:
             self._thread = None
             self._passed.clear()
             self._queue.clear()
+            while self._later:
+                self._later.popleft()()
+
+    def afterwards(self, call: Callable[[], None]) -> None:
+        """Call at the end of the present turn; at once between turns."""
+        if self._thread == threading.get_ident():
+            self._later.append(call)
+        else:
+            call()
 
     def published(self, publisher: Publisher, data: bytes) -> None:
         """Deliver a message that a node publishes within a turn; else the middleware does."""

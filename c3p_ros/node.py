@@ -218,16 +218,44 @@ class SuiteNode(Node):
         published and the diagnostics show the reason; the caller then does what is safe. May be
         called from any thread.
         """
+        message = self._written(publisher, write, arguments, values)
+        if message is None:
+            return False
+        self.publish(publisher, message)
+        return True
+
+    def send_later(self, publisher: Publisher, write: Callable[..., Any], *arguments: Any,
+                   **values: Any) -> bool:
+        """
+        Do as `send`; other processes get the message after what it causes in this one.
+
+        Theirs can wait, the torque cannot.
+        """
+        message = self._written(publisher, write, arguments, values)
+        if message is None:
+            return False
+        self.afterwards(lambda: self.publish(publisher, message))
+        return True
+
+    def _written(self, publisher: Publisher, write: Callable[..., Any],
+                 arguments: tuple[Any, ...], values: Mapping[str, Any]) -> Any:
+        """Return the message, which the nodes of this process have got; None without one."""
         try:
             message = write(*arguments, **values)
         except PublishError as error:
             self.diagnostics.withhold(error)
-            return False
+            return None
         if self._exchange is not None and message.__class__ is bytes:
             # before its copy can come
             self._exchange.published(publisher, message)
-        self.publish(publisher, message)
-        return True
+        return message
+
+    def afterwards(self, call: Callable[[], None]) -> None:
+        """Call after what the present message causes in this process."""
+        if self._exchange is None:
+            call()
+        else:
+            self._exchange.afterwards(call)
 
     def publish(self, publisher: Publisher, message: Any) -> None:
         """Publish a message; without effect once the context has been shut down."""
@@ -291,9 +319,14 @@ class TransformPublisher:
                                    'installation); odom carries the same pose')
 
     def send(self, stamp: int, pose: Array, frame: str, child: str) -> None:
-        """Publish pose (x, y, yaw) of frame `child` in `frame`; the stamp is in ns."""
+        """
+        Publish pose (x, y, yaw) of frame `child` in `frame`; the stamp is in ns.
+
+        After what the present message causes, as `SuiteNode.afterwards`.
+        """
         if self.works:
-            self.send_spatial(stamp, pose_numbers(pose), frame, child)
+            self._node.afterwards(lambda: self.send_spatial(stamp, pose_numbers(pose), frame,
+                                                            child))
 
     def send_spatial(self, stamp: int, pose: Sequence[float], frame: str, child: str) -> None:
         """Publish a pose of seven numbers, position and quaternion (x, y, z, w), as `send`."""

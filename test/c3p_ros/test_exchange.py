@@ -186,6 +186,32 @@ def test_a_fault_in_a_callback_ends_the_turn():
     assert [message for *_, message in hall.heard] == ['1', '2']
 
 
+def test_what_can_wait_is_done_after_the_turn_in_order():
+    """Also what later callbacks add, and after a callback that fails."""
+    hall = Hall()
+    exchange, done = hall.exchange, []
+    odom = hall.publisher('odom')
+
+    def first(message):
+        exchange.afterwards(lambda: done.append(('first', len(hall.heard))))
+        odom(b'o')
+        if message == 'bad':
+            raise ZeroDivisionError
+
+    hall.listen(hall.node(), 'joints', first)
+    hall.listen(hall.node(), 'joints', rank=2)
+    hall.listen(hall.node(), 'odom',
+                lambda _: exchange.afterwards(lambda: done.append(('second', len(hall.heard)))))
+    hall.arrive('joints', b'1')
+    assert done == [('first', 3), ('second', 3)]
+    with pytest.raises(ZeroDivisionError):
+        hall.arrive('joints', b'bad')
+    assert done[2:] == [('first', 4)]
+    # between turns nothing waits
+    exchange.afterwards(lambda: done.append('now'))
+    assert done[-1] == 'now'
+
+
 class Odometer(SuiteNode):
     """Publishes an odometry for each joint state."""
 

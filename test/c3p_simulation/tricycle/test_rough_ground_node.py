@@ -157,6 +157,9 @@ def test_transforms_in_space_hold_all_seven_numbers(monkeypatch):
         def publish(self, publisher, message):
             sent.append(message)
 
+        def afterwards(self, call):
+            call()
+
     class Transforms:
         def __init__(self, transforms):
             self.transforms = transforms
