@@ -4,10 +4,12 @@ Latency, jitter and CPU of the control loop on real topics, all nodes in one pro
 
 Latency is from the publication of ``joint_states`` to the arrival of the ``wheel_effort`` that it
 caused. Each line is a process of its own, and its times are by the clock: the computer must be
-idle. ``--peer`` adds rclpy's SingleThreadedExecutor, ``--real-time`` the options of robot_nodes
-(priority 50, locked memory, processors awake, 6 % of busy wait), where they are permitted.
+idle. ``--peer`` adds rclpy's SingleThreadedExecutor, ``--ahead`` the parameter mpc.solve_ahead,
+``--real-time`` the options of robot_nodes (priority 50, locked memory, processors awake, 6 % of
+busy wait), where they are permitted.
 
-    python benchmarks/bench_loop.py [--seconds 10] [--rates 200 500 1000] [--real-time] [--peer]
+    python benchmarks/bench_loop.py [--seconds 10] [--rates 200 500 1000] [--ahead] [--real-time]
+                                    [--peer]
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ HEADER = ('executor', 'rate [Hz]', 'p50 [ms]', 'p99 [ms]', 'max [ms]', 'late p99
           'answered', 'CPU of a core')
 
 
-def child(kind: str, rate: float, seconds: float, real_time: bool = False) -> None:
+def child(kind: str, rate: float, seconds: float, ahead: bool, real_time: bool) -> None:
     """Run the loop in this process while the robot drives, and print its figures as JSON."""
     from geometry_msgs.msg import PoseStamped
 
@@ -36,8 +38,9 @@ def child(kind: str, rate: float, seconds: float, real_time: bool = False) -> No
     from c3p_ros.session import Session
     from c3p_simulation.simulation_node import SimulationNode
 
-    with Session(['--ros-args', '-p', f'simulation:rate:={rate}', '--log-level', 'error'],
-                 executor=kind) as session:
+    with Session(['--ros-args', '-p', f'simulation:rate:={rate}', '-p',
+                  f'velocity_controller:mpc.solve_ahead:={str(ahead).lower()}', '--log-level',
+                  'error'], executor=kind) as session:
         nodes = [session.add(factory) for factory in (*map(node_class, CHAIN), SimulationNode)]
         pace = nodes[-1].pace
         steady_process()
@@ -65,10 +68,10 @@ def child(kind: str, rate: float, seconds: float, real_time: bool = False) -> No
             'cpu': (time.process_time() - cpu) / (time.monotonic() - begin)}))
 
 
-def measure(kind: str, rate: float, seconds: float, repeats: int, real_time: bool = False
-            ) -> list[dict[str, float]]:
+def measure(kind: str, rate: float, seconds: float, repeats: int, ahead: bool = False,
+            real_time: bool = False) -> list[dict[str, float]]:
     """Return the figures of `repeats` runs, each in a fresh process."""
-    options = ['--real-time'] if real_time else []
+    options = ['--ahead'] * ahead + ['--real-time'] * real_time
     return [json.loads(subprocess.run(
         [sys.executable, __file__, '--child', kind, '--rates', str(rate), '--seconds',
          str(seconds), *options], check=True, capture_output=True, text=True
@@ -84,12 +87,14 @@ def permitted() -> bool:
 
 
 def figures(quick: bool = False) -> list[Figure]:
-    """Return latencies at 200 Hz and overruns at 1 kHz, without and with real-time options."""
+    """Return latencies at 200 Hz and overruns at 1 kHz, without and with options."""
     repeats, found = 1 if quick else 3, []
-    for real_time in (False, True) if permitted() else (False,):
-        how = ', real-time options' if real_time else ''
-        slow = measure('events', 200.0, 3.0 if quick else 10.0, repeats, real_time)
-        fast = measure('events', 1000.0, 3.0 if quick else 10.0, repeats, real_time)
+    for how, ahead, real_time in (('', False, False), (', solve_ahead', True, False),
+                                  (', solve_ahead and real-time options', True, True)):
+        if real_time and not permitted():
+            continue
+        slow = measure('events', 200.0, 3.0 if quick else 10.0, repeats, ahead, real_time)
+        fast = measure('events', 1000.0, 3.0 if quick else 10.0, repeats, ahead, real_time)
         for name, unit, runs, key, bar in (
                 ('latency of the loop at 200 Hz, p50', 'ms', slow, 'p50', 0.4),
                 ('latency of the loop at 200 Hz, p99', 'ms', slow, 'p99', 1.0),
@@ -106,19 +111,22 @@ def main() -> None:
     parser.add_argument('--seconds', type=float, default=10.0)
     parser.add_argument('--rates', type=float, nargs='+', default=[200.0, 500.0, 1000.0])
     parser.add_argument('--repeats', type=int, default=3)
+    parser.add_argument('--ahead', action='store_true', help='with mpc.solve_ahead')
     parser.add_argument('--real-time', action='store_true', help='with real-time options')
     parser.add_argument('--peer', action='store_true', help="beside rclpy's own executor")
     parser.add_argument('--child', help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     if arguments.child:
-        child(arguments.child, arguments.rates[0], arguments.seconds, arguments.real_time)
+        child(arguments.child, arguments.rates[0], arguments.seconds, arguments.ahead,
+              arguments.real_time)
         return
     print('| ' + ' | '.join(HEADER) + ' |')
     print('|' + '---|' * len(HEADER))
     for rate in arguments.rates:
         for kind in ('events', 'single')[:1 + arguments.peer]:
-            runs = measure(kind, rate, arguments.seconds, arguments.repeats, arguments.real_time)
+            runs = measure(kind, rate, arguments.seconds, arguments.repeats, arguments.ahead,
+                           arguments.real_time)
             run = {key: statistics.median(one[key] for one in runs) for key in runs[0]}
             cells = [kind, f'{rate:.0f}', f'{run["p50"]:.2f}', f'{run["p99"]:.2f}',
                      f'{run["max"]:.2f}', f'{run["late"]:.2f}',

@@ -190,6 +190,10 @@ class CommandFollower:
         torque = limit_torque(np.where(self._robot.actuated, torque, 0.0), self.traction.bound)
         return self._gripping.apply(torque).copy()
 
+    def prepare(self) -> None:
+        """Prepare the next step, as `TorqueLaw.prepare`."""
+        self.law.prepare()
+
     def _override(self, follows: str, sensed: Sensed, torque: Array) -> Array:
         """Send a torque in the place of the law's."""
         self._stop, self.follows, self._gripping.sent = None, follows, torque

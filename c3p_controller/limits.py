@@ -365,3 +365,7 @@ class GrippingLaw:
         self.begin(sensed, dt)
         self.supervise(sensed, setpoint, dt)
         return self.apply(self.law.step(sensed, setpoint, dt))
+
+    def prepare(self) -> None:
+        """Prepare the next step, as `TorqueLaw.prepare`."""
+        self.law.prepare()

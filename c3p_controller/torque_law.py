@@ -89,6 +89,9 @@ class TorqueLaw(Protocol):
     def step(self, sensed: Sensed, setpoint: Setpoint, dt: float) -> Array:
         """Return the wheel torques (n,) N·m, within their limits, for the next `dt` seconds."""
 
+    def prepare(self) -> None:
+        """Compute what the next step can use, after the torques of the last one were sent."""
+
 
 def check_preview(preview: Preview) -> Preview:
     """

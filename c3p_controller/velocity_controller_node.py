@@ -16,14 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from geometry_msgs.msg import Twist, TwistStamped
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 
 from c3p_controller.command_interlock import CommandInterlock
 from c3p_controller.controllers import check_chain, make_chain, retune_chain
 from c3p_controller.limits import braking_torque
-from c3p_controller.ros.velocity_interfaces import LockReport, chain_adapter
+from c3p_controller.ros.velocity_interfaces import LockReport, chain_adapter, subscribe_command
 from c3p_controller.torque_law import Sensed
 from c3p_kinematics.sample_times import Repetition, SampleStep
 from c3p_ros.cdr import JointStateRead, OdometryRead
@@ -35,8 +34,6 @@ from c3p_ros.messages import (
     MessageError,
     planar,
     planar_pose,
-    stamp_to_ns,
-    twist_of,
 )
 from c3p_ros.node import LATEST, RELIABLE, SENSOR_DATA, SuiteNode
 from c3p_ros.publisher_watch import PublisherWatch
@@ -68,8 +65,7 @@ class VelocityControllerNode(SuiteNode):
         self.parameters.check, self.parameters.changed = check_chain, self._retune
         self._write_effort = JointStateWriter(self.efforts.names, ['effort'], 'wheel_effort')
         self._effort = self.create_publisher(JointState, 'wheel_effort', LATEST)
-        command = TwistStamped if values.use_stamped_vel else Twist
-        self.create_subscription(command, 'cmd_vel', self._on_command, LATEST)
+        subscribe_command(self, self.interlock, values.use_stamped_vel)
         self.listen(JointState, 'joint_states', self._on_joints, SENSOR_DATA)
         self.listen(Odometry, 'odom', self._on_odom, RELIABLE)
         self._chain = adapter(self, self._law)
@@ -89,17 +85,6 @@ class VelocityControllerNode(SuiteNode):
         retune_chain(self._law, values)
         self.interlock.retune(values.cmd_vel_timeout, values.start_silence)
         self.alive.set_timeout(values.chain_timeout)
-
-    def _on_command(self, message: Any) -> None:
-        try:
-            stamped = isinstance(message, TwistStamped)
-            twist = twist_of(message.twist if stamped else message, 'twist')
-            stamp = (self.check_fresh(stamp_to_ns(message.header.stamp),
-                                      self.interlock.command_timeout) if stamped else 0)
-        except MessageError as error:
-            self.diagnostics.refuse('cmd_vel', error)
-            return
-        self.interlock.command(twist, self.watch_time(), stamp)
 
     def _on_joints(self, message: JointStateRead) -> None:
         try:
@@ -154,8 +139,16 @@ class VelocityControllerNode(SuiteNode):
         if fault := self._law.traction.fault:
             self.interlock.stop(fault, now)
         self._chain.cycle(sensed, self.interlock.active(now, stamp), stamp, dt)
+        taken = time.perf_counter() - begin
+        # the torque is on its way
+        self.afterwards(lambda: self._end(taken, dt))
+
+    def _end(self, taken: float, dt: float | None) -> None:
+        """Prepare the next cycle, and count this one of `dt` s, which has taken `taken` s."""
+        begin = time.perf_counter()
+        self._law.prepare()
         # simulated cycles have another duration
-        self._steps.add(time.perf_counter() - begin, None if self.simulated_time else dt)
+        self._steps.add(taken + time.perf_counter() - begin, None if self.simulated_time else dt)
 
     def brake(self, stamp: int) -> None:
         """Publish braking torques; zero where the wheel rates are ambiguous."""

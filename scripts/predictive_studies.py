@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Studies of the predictive controller: figure eight, circles, swing, first seconds, delays."""
+"""Studies of the predictive controller: curves, swing, first seconds, delays, solving ahead."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from c3p_controller.goals.path import Arcs
 from c3p_controller.predictive.controller import PredictiveController
 from c3p_description.model import CasterRobot, Friction
 from c3p_description.reading.loader import load_casters
-from c3p_experiments.el_shenawy.goals import DWELL, goal_metrics
+from c3p_experiments.el_shenawy.goals import DWELL, goal_metrics, line, pushes, triangle
 from c3p_experiments.el_shenawy.measures import across, largest_and_rms
 from c3p_experiments.el_shenawy.velocities import FLIP_STEERING, FLIP_VELOCITY, velocity_metrics
 from c3p_experiments.loop.closed_loop import Held
@@ -215,3 +215,27 @@ DELAY = Study(
         for figure, kind in (('reached', 'count'), ('path', 'middle'), ('final', 'middle'),
                              ('estimate', 'middle'))))
      for robot, plant, known in DELAY_CASES], seeds=DELAYS)
+
+# ---- solutions ahead, on the contact plant
+SOLVED = {'line': line, 'pushes': pushes, 'triangle': triangle}
+WHEN = {False: 'in the cycle (default)', True: 'ahead'}
+
+
+def solved(name: str, ahead: bool, seed: int) -> Figures:
+    """Return metrics of an experiment whose plans are solved in the cycle, or ahead of it."""
+    outcome = SOLVED[name](Tuned('c3p', Conditions(plant='mujoco', seed=seed), solve_ahead=ahead))
+    return shown(outcome.metrics, time=('time_s', 1.0),
+                 path=('ground_truth_path_error_max_m', 100.0),
+                 final=('ground_truth_final_error_m', 100.0),
+                 variation=('torque_variation_nm_per_s', 1.0))
+
+
+AHEAD = Study(
+    {f'{name} {ahead}': partial(solved, name, ahead) for name in SOLVED for ahead in WHEN},
+    ('experiment', 'solved', 'time [s]', 'path error, true [cm]', 'final error, true [cm]',
+     'torque variation [N·m/s]', 'seeds'),
+    [('' if ahead else f'`{name}`', WHEN[ahead],
+      *(Cell('ahead', f'{name} {ahead}', figure, digits) for figure, digits in (
+          ('time', 1), ('path', 2), ('final', 2), ('variation', 1))),
+      Cell('ahead', f'{name} {ahead}', 'time', kind='seeds'))
+     for name in SOLVED for ahead in WHEN])

@@ -94,6 +94,9 @@ class PaperChain:
         self._law.shaper.limits = self._stopping if command is None else self._driving
         return self._law.accel(np.zeros(3) if command is None else command, sensed.twist, dt)
 
+    def prepare(self) -> None:
+        """Do nothing: the law computes nothing ahead."""
+
     def expects(self, stamp: int) -> bool:
         """Return whether a cycle with this stamp, ns, waits for a reply."""
         return stamp in self._pending

@@ -185,6 +185,9 @@ class PaperLaw:
         return self.fuse(sensed, inverse_dynamics(self.robot, sensed.steering, sensed.twist, accel,
                                                   self.settings.virtual_steering_weight))
 
+    def prepare(self) -> None:
+        """Do nothing: the law computes nothing ahead."""
+
     def accel(self, command: Array, sensed: Array, dt: float) -> Array:
         """Return the desired acceleration ν̇ (3,) from commanded and measured twist."""
         gains = self.settings.gains

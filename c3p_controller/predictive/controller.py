@@ -14,7 +14,8 @@ subject to |τ_i| ≤ τ_max, with the path error split across and along the pat
 several first guesses compete. Between solutions the feedback gains of the solution act. An
 observer estimates the disturbance wrench (motion_observer.py). Torques act `latency` late, so the
 plan begins there. The reference over the horizon comes from a preview or a bare twist
-(reference.py).
+(reference.py). With `solve_ahead` a solution is computed for the predicted state of the next
+cycle, after the torque of the present one was sent; its feedback corrects the prediction.
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ class PredictiveSettings:
     steps: int = 32
     period: float = 0.01
     iterations: int = 2
+    solve_ahead: bool = False
     latency: float = 0.01
     estimate_latency: bool = True
     latency_max: float = 0.15
@@ -160,6 +162,8 @@ class PredictiveController:
         self._plan: Array | None = None
         self._guesses: list[tuple[float, Array]] = []
         self._planned, self._last = -np.inf, np.zeros(n)
+        # what `prepare` needs of the present cycle
+        self._present: tuple[Array, Setpoint, float, float] | None = None
         self._known = sensed is not None
         self._twist.reset()
         self._priority.reset()
@@ -193,7 +197,7 @@ class PredictiveController:
 
         Parameters as in `TorqueLaw.step`.
         """
-        s = self.settings
+        s, self._present = self.settings, None
         if not self._known:
             self.reset(sensed)
         state = self.observer.step(sensed.pose, sensed.twist, sensed.steering,
@@ -224,10 +228,30 @@ class PredictiveController:
             return self._send(np.zeros(self.robot.efforts), dt)
         if due:
             self._planned = sensed.time
+        if s.solve_ahead and not self._priority.fewer:
+            self._present = state, setpoint, sensed.time, dt
         torque = self._follow(state, sensed.time - self._planned)
         if self._priority.fewer:
             torque = self._priority.smoothed(torque, self._last, dt)
         return self._send(torque, dt)
+
+    def prepare(self) -> None:
+        """Solve for the next cycle if a solution is due then; as `TorqueLaw.prepare`."""
+        if self._present is None or self._plan is None:
+            return
+        (state, setpoint, now, dt), self._present = self._present, None
+        begin = now + dt
+        if begin - self._planned < self.settings.period - 0.5 * dt:
+            return
+        state = self.observer.predict(state, self._last, dt)
+        # of a bare twist the reference goes on from cycle to cycle
+        reference, self._twist = self._twist, self._twist.copy()
+        self._reference(setpoint, state, begin, dt)
+        self._twist = reference
+        if self.settings.ripple_weight > 0.0 and not self._spanned:
+            self._steady(state, begin)
+        self._improve(state, begin - self._planned)
+        self._planned = begin
 
     def _estimate(self, estimator: DelayEstimator, pose: Array, state: Array, dt: float
                   ) -> None:

@@ -90,6 +90,13 @@ class TwistReference:
         """Forget the pose."""
         self._pose, self._turn = None, 0.0
 
+    def copy(self) -> TwistReference:
+        """Return one with the same pose and yaw rate."""
+        other = TwistReference(self.acceleration, self.yaw_acceleration, self.leash,
+                               self.yaw_leash)
+        other._pose, other._turn = None if self._pose is None else self._pose.copy(), self._turn
+        return other
+
     def step(self, twist: Array, pose: Array, velocity: Array, times: Array, dt: float,
              rows: Array) -> None:
         """

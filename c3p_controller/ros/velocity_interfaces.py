@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-ROS interfaces of the velocity controller: its lock, and an adapter for each kind of chain.
+ROS interfaces of the velocity controller: commands, lock, and an adapter for each kind of chain.
 
 A chain from commands to torques needs one step per cycle, or two with the inverse dynamics node in
 between. `FollowerAdapter` and `PaperAdapter` execute a cycle with one of them, by the same
@@ -12,24 +12,39 @@ from __future__ import annotations
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
-from geometry_msgs.msg import AccelStamped
+from geometry_msgs.msg import AccelStamped, Twist, TwistStamped
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from trajectory_msgs.msg import MultiDOFJointTrajectory
 
 from c3p_controller.command_follower import CommandFollower, LawFailure
-from c3p_controller.command_interlock import STARTING
+from c3p_controller.command_interlock import STARTING, CommandInterlock
 from c3p_controller.paper.chain import PaperChain
 from c3p_controller.torque_law import Preview, Sensed
 from c3p_ros.cdr import JointStateRead, TrajectoryRead
 from c3p_ros.diagnostics import ERROR, OK, Diagnostics, warned
-from c3p_ros.messages import MessageError, planar_points
+from c3p_ros.messages import MessageError, planar_points, stamp_to_ns, twist_of
 from c3p_ros.node import LATCHED, LATEST, RELIABLE
 from c3p_ros.wire import AccelWriter
 
 # reports of the watch after which an unchanged lock is published again: one a second
 REPEAT = 50
+
+
+def subscribe_command(node: Any, interlock: CommandInterlock, stamped: bool) -> None:
+    """Subscribe ``cmd_vel``, Twist or TwistStamped, for the `interlock` of `node`."""
+    def received(message: Any) -> None:
+        try:
+            twist = twist_of(message.twist if stamped else message, 'twist')
+            stamp = node.check_fresh(stamp_to_ns(message.header.stamp),
+                                     interlock.command_timeout) if stamped else 0
+        except MessageError as error:
+            node.diagnostics.refuse('cmd_vel', error)
+            return
+        interlock.command(twist, node.watch_time(), stamp)
+
+    node.create_subscription(TwistStamped if stamped else Twist, 'cmd_vel', received, LATEST)
 
 
 class LockReport:

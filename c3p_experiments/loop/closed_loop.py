@@ -104,6 +104,9 @@ class LoopLaw(Protocol):
     def step(self, sensed: Sensed, setpoint: Setpoint, dt: float) -> Array:
         """Return the wheel torques (n,) N·m for the next `dt` seconds."""
 
+    def prepare(self) -> None:
+        """Compute what the next step can use, after the torques of the last one were sent."""
+
 
 def run_loop(plant: Plant, law: LoopLaw, source: Source, *, duration: float,
              rate: float = 200.0, command_rate: float = 50.0, steering: ArrayLike = 0.0,
@@ -180,6 +183,8 @@ def run_loop(plant: Plant, law: LoopLaw, source: Source, *, duration: float,
                     torque, fault = np.zeros(plant.robot.efforts), f'the law {error}'
                     until = now + COASTING
             spent = (time.perf_counter() - started, time.thread_time() - busy)
+            if not fault:
+                law.prepare()
             record.add(sample, estimate, command.setpoint.twist, torque, spent)
             last = now
             if now >= due - GRACE * period:

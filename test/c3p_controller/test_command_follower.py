@@ -45,6 +45,9 @@ class Recorder:
             raise self.torque
         return np.zeros(3) if self.torque is None else np.array(self.torque)
 
+    def prepare(self):
+        pass
+
 
 def make(torque=None):
     law = Recorder(torque)

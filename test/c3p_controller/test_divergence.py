@@ -80,6 +80,9 @@ class Runaway:
     def step(self, sensed, setpoint, dt):
         return 2.0 * AHEAD
 
+    def prepare(self):
+        pass
+
 
 def test_an_experiment_ends_with_zero_torque_and_the_reason():
     law = GrippingLaw(Runaway(), TractionControl(replace(C3P, torque_limit=np.full(3, 2.0))))

@@ -155,6 +155,9 @@ class Constant:
     def step(self, sensed, asked, dt):
         return np.full(3, 1.0)
 
+    def prepare(self):
+        pass
+
 
 def test_a_law_is_given_the_limits_and_held_to_them():
     law = GrippingLaw(Constant(), TractionControl(C3P))

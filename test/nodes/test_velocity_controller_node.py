@@ -12,6 +12,7 @@ from nav_msgs.msg import Odometry  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 
 from c3p_controller.velocity_controller_node import VelocityControllerNode  # noqa: E402
+from c3p_ros.exchange import Exchange  # noqa: E402
 
 
 class Chain:
@@ -82,3 +83,27 @@ def test_at_rest_without_a_command_the_torque_is_exactly_zero(chain):
         chain.answer(chain.ask(), 1.0, 1.0, 1.0)
         chain.bench.wait_for(lambda c=count: len(chain.sent) > c, 'the torque', 2.0)
         assert not np.any(chain.sent[-1].effort)
+
+
+@pytest.mark.parametrize('shared', [False, True])
+def test_a_torque_is_published_before_the_next_one_is_prepared(bench, monkeypatch, shared):
+    """Alone, and where nodes of the process share the messages."""
+    node = bench.add(VelocityControllerNode, controller='mpc')
+    if shared:
+        node.join(Exchange())
+    order, publish = [], node.publish
+
+    def published(publisher, message):
+        order.append(publisher.topic_name.rpartition('/')[2])
+        publish(publisher, message)
+
+    monkeypatch.setattr(node, 'publish', published)
+    monkeypatch.setattr(node._law, 'prepare', lambda: order.append('prepared'))
+    talk = bench.publisher(JointState, 'joint_states'), bench.publisher(Odometry, 'odom')
+    for k in range(1, 4):
+        stamp = bench.now()
+        talk[0].publish(joints(stamp))
+        talk[1].publish(stamped(Odometry, stamp))
+        bench.wait_for(lambda k=k: order.count('prepared') == k, 'the end of the cycle', 2.0)
+    assert [name for name in order if name in ('wheel_effort', 'prepared')] == [
+        'wheel_effort', 'prepared'] * 3

@@ -76,6 +76,65 @@ def test_a_model_that_is_wrong_by_a_tenth_and_another_latency_do_no_harm(scale, 
     assert figures['path_error_max_m'] < 0.02 and figures['final_error_m'] < 0.01
 
 
+class Ahead(PredictiveController):
+    """Solves ahead, and counts the solutions of a plan in steps and in between."""
+
+    def __init__(self, prepares=True):
+        super().__init__(ROBOT, PredictiveSettings(solve_ahead=True))
+        self.prepares, self.ahead, self.counts = prepares, False, {True: 0, False: 0}
+
+    def prepare(self):
+        self.ahead = True
+        if self.prepares:
+            super().prepare()
+        self.ahead = False
+
+    def _improve(self, *given):
+        self.counts[self.ahead] += 1
+        super()._improve(*given)
+
+
+def followed(law, source, duration=6.0):
+    """Return the log of a law on the robot with encoders."""
+    return run_loop(SensedPlant(AnalyticPlant(ROBOT), SensorSettings()), law, source,
+                    duration=duration, steering=40.0 * DEG, stop=Held())
+
+
+@pytest.mark.parametrize('goal', [(1.5, 0.0, 0.0), (-0.8, 0.9, 2.0), (0.0, 0.0, -2.0)])
+def test_solutions_ahead_take_no_time_of_a_cycle_and_lose_nothing(goal):
+    def errors(law):
+        log = followed(law, GoalSource(PathController(PathGains()), [goal]))
+        return drive_metrics(log, ROBOT, goal, 0.05, 0.15)
+
+    law = Ahead()
+    ahead, usual = errors(law), errors(PredictiveController(ROBOT))
+    assert law.counts[False] == 0 and law.counts[True] > 100
+    assert ahead['reached']
+    # the feedback makes up for what 5 ms of prediction miss: measured 0 s and 0.2 mm apart
+    assert abs(ahead['time_s'] - usual['time_s']) < 0.1
+    assert ahead['ground_truth_path_error_max_m'] < usual['ground_truth_path_error_max_m'] + 0.001
+    assert ahead['ground_truth_final_error_m'] < 0.003
+
+
+def test_without_preparation_solutions_are_those_of_the_cycle():
+    """As in a node whose process had no time for it."""
+    source = FloorVelocitySource(lambda t: (0.5, 0.3, 0.2))
+    law = Ahead(prepares=False)
+    late, usual = followed(law, source, 1.5), followed(PredictiveController(ROBOT), source, 1.5)
+    assert law.counts[True] == 0
+    np.testing.assert_array_equal(late.wheel_effort.value, usual.wheel_effort.value)
+
+
+def test_a_bare_twist_is_followed_ahead_as_in_the_cycle():
+    source = FloorVelocitySource(lambda t: (0.5, 0.3, 0.2))
+    law = Ahead()
+    ahead, usual = followed(law, source), followed(PredictiveController(ROBOT), source)
+    assert law.counts[False] == 0
+    # in m and rad after 6 s; measured 1.7 mm, 1.1 mrad
+    np.testing.assert_allclose(ahead.ground_truth.pose[-1], usual.ground_truth.pose[-1],
+                               atol=0.005)
+
+
 def test_a_push_is_made_good():
     push = Push(2.0, (0.0, 40.0), 0.0, 0.3)
     log, figures = drive((3.0, 0.0, 0.0), pushes=[push])

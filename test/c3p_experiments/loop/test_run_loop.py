@@ -45,6 +45,9 @@ class Recorder:
         self.calls.append((sensed, asked, dt))
         return self.torque
 
+    def prepare(self):
+        pass
+
 
 def nothing():
     """Return a source that asks for nothing."""

@@ -58,6 +58,9 @@ class _Spinning:
     def step(self, sensed, setpoint, dt):
         return np.ones(3)
 
+    def prepare(self):
+        pass
+
 
 def test_a_robot_out_of_control_is_stopped_and_named(monkeypatch):
     """Tangential wheels with constant torque spin the robot until two pi."""
