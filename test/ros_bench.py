@@ -294,9 +294,8 @@ class Bench:
         self.executor.shutdown(timeout_sec=1.0)
         self.context.try_shutdown()
         self._installed.close()
-        left = set(threading.enumerate()) - self.threads
-        for thread in left:
-            # of clients of others, which end on their own
+        for thread in set(threading.enumerate()) - self.threads:
+            # those of clients of others end on their own
             thread.join(5.0)
         left = set(threading.enumerate()) - self.threads
         assert not left, f'threads are left: {left}'
