@@ -47,7 +47,7 @@ def distribution(name: str) -> list[str]:
     for message in MESSAGES:
         version = pins['interfaces' if message in CORE_INTERFACES else 'common']
         wheels.append(f'ros-{message}=={version}')
-    return wheels + ['transforms3d>=0.4.2', 'xacro>=2']
+    return wheels + ['xacro>=2']
 
 
 def tree(source: str, target: str | None = None) -> list[tuple[str, list[str]]]:
@@ -86,7 +86,8 @@ hardware = ['canopen>=2.3', 'python-can>=4.3', 'pyserial>=3.5']
 campaign = ['dask[distributed]', 'pandas', 'pyarrow', 'cma>=3.3']
 docs = ['sphinx>=8.1', 'furo>=2024.8.6', 'myst-parser>=4', 'sphinx-copybutton>=0.5.2']
 test = ['pytest>=8.2,<9', 'pytest-timeout', 'pytest-xdist>=3.5', 'hypothesis',
-        'sympy', 'pin>=3', 'casadi>=3.6', 'mujoco>=3.2', 'yourdfpy>=0.0.56', 'ruff',
+        'sympy', 'transforms3d>=0.4.2', 'pin>=3', 'casadi>=3.6', 'mujoco>=3.2',
+        'yourdfpy>=0.0.56', 'ruff',
         'mypy>=1.13', 'types-PyYAML',
         'websockets>=13', 'setuptools>=64,<80', 'wheel', 'colcon-common-extensions', *docs]
 

@@ -21,20 +21,6 @@ from c3p_ros.cdr import (
 )
 from c3p_ros.wire import check_finite
 
-try:
-    from tf_transformations import euler_from_quaternion as _euler
-    from tf_transformations import quaternion_from_euler as _quaternion
-except ImportError:  # the library that tf_transformations wraps, with w first
-    from transforms3d.euler import euler2quat, quat2euler
-
-    def _euler(quaternion: list[float]) -> tuple[float, float, float]:
-        x, y, z, w = quaternion
-        return quat2euler((w, x, y, z))
-
-    def _quaternion(roll: float, pitch: float, yaw: float) -> list[float]:
-        w, x, y, z = euler2quat(roll, pitch, yaw)
-        return [x, y, z, w]
-
 # largest deviation of a quaternion's length from one
 QUATERNION_TOLERANCE = 0.01
 
@@ -93,18 +79,20 @@ def yaw_of_parts(parts: Sequence[float], where: str) -> float:
     if not abs(length - 1.0) <= QUATERNION_TOLERANCE:
         raise MessageError(f'{where} = {list(parts)}: not a rotation (its length is '
                            f'{length:.3g}); for no rotation send w = 1')
-    return float(_euler(parts)[2])
+    x, y, z, w = parts
+    # of roll, pitch and yaw about fixed axes (REP 103); the length does not matter
+    return math.atan2(2.0 * (w * z + x * y), w * w + x * x - y * y - z * z)
 
 
 def quaternion_of(yaw: float) -> Quaternion:
     """Return the rotation by `yaw` about z."""
-    x, y, z, w = _quaternion(0.0, 0.0, yaw)
-    return Quaternion(x=float(x), y=float(y), z=float(z), w=float(w))
+    return Quaternion(z=math.sin(0.5 * yaw), w=math.cos(0.5 * yaw))
 
 
 def pose_numbers(pose: Array) -> list[float]:
     """Return position and quaternion (x, y, z, w) of (x, y, yaw): seven numbers."""
-    return [pose[0], pose[1], 0.0, *_quaternion(0.0, 0.0, pose[2])]
+    half = 0.5 * pose[2]
+    return [pose[0], pose[1], 0.0, 0.0, 0.0, math.sin(half), math.cos(half)]
 
 
 def twist_numbers(twist: Array) -> list[float]:

@@ -29,8 +29,6 @@ PROVIDED = {
     # what rosbags itself undoes compressions with
     'lz4': 'python3-rosbags-pip', 'backports': 'python3-rosbags-pip',
     'compression': 'python3-rosbags-pip',
-    # the part of tf_transformations that is used where it is not installed
-    'transforms3d': 'tf_transformations',
 }
 
 # imported only where installed; extras of setup.py bring them
@@ -63,7 +61,9 @@ RELEASED = {
 FOR_TESTS = {'pytest': 'python3-pytest', 'hypothesis': 'python3-hypothesis',
              'sympy': 'python3-sympy', 'PIL': 'python3-pil',
              # SymPy requires it
-             'mpmath': 'python3-sympy'}
+             'mpmath': 'python3-sympy',
+             # tf_transformations does
+             'transforms3d': 'tf_transformations'}
 
 
 @pytest.fixture(scope='session')

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from robots import C3P, vectors
+from transforms3d.euler import euler2quat, quat2euler
 
 pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
 
@@ -26,6 +27,7 @@ from c3p_ros.messages import (  # noqa: E402
     ns_to_stamp,
     planar_points,
     planar_pose,
+    pose_numbers,
     pose_of,
     quaternion_of,
     stamp_to_ns,
@@ -215,6 +217,24 @@ def test_yaw_goes_there_and_back_also_when_its_length_is_a_little_off(yaw, lengt
     scaled = Quaternion(x=q.x * length, y=q.y * length, z=q.z * length, w=q.w * length)
     found = yaw_of(scaled, 'orientation')
     assert math.cos(found - yaw) == pytest.approx(1.0, abs=1e-12)
+
+
+@given(vectors(3, math.pi))
+def test_yaw_is_the_last_of_roll_pitch_and_yaw_about_fixed_axes(angles):
+    """As tf2 and transforms3d define it."""
+    # at a pitch of 90 degrees roll and yaw are one motion
+    assume(abs(abs(angles[1]) - 0.5 * math.pi) > 1e-4)
+    w, x, y, z = euler2quat(*angles)
+    found = yaw_of(Quaternion(x=x, y=y, z=z, w=w), 'orientation')
+    # its error is that of the quaternion over the cosine of the pitch
+    assert math.cos(found - quat2euler((w, x, y, z))[2]) == pytest.approx(1.0, abs=1e-12)
+
+
+@given(st.floats(-math.pi, math.pi))
+def test_the_quaternion_of_a_yaw_is_the_one_of_the_library(yaw):
+    q = quaternion_of(yaw)
+    np.testing.assert_allclose((q.w, q.x, q.y, q.z), euler2quat(0.0, 0.0, yaw), rtol=0, atol=0)
+    assert pose_numbers([1.0, 2.0, yaw]) == [1.0, 2.0, 0.0, q.x, q.y, q.z, q.w]
 
 
 @pytest.mark.parametrize('parts', [(0, 0, 0, 0), (0, 0, 0, 2), (0, 0, 0, 1.02),
