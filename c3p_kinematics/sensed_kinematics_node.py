@@ -128,9 +128,9 @@ class SensedKinematicsNode(SuiteNode):
 
     def _publish(self, estimate: OdometryEstimate, stamp: int) -> None:
         values, covariance = self.parameters.value, planar_covariance
-        if not self.send_later(self._odom, self._write, stamp, pose_numbers(estimate.pose),
-                               twist_numbers(estimate.twist), covariance(estimate.pose_covariance),
-                               covariance(estimate.twist_covariance)):
+        if not self.send(self._odom, self._write, stamp, pose_numbers(estimate.pose),
+                         twist_numbers(estimate.twist), covariance(estimate.pose_covariance),
+                         covariance(estimate.twist_covariance)):
             # without odometry the controllers brake; an estimate that is not finite stays so
             self._odometry.reset(self._placed)
             return

@@ -8,8 +8,8 @@ read for all nodes of the process, and a message that a node publishes while it 
 one reaches the others at once, in the order of their ranks; its copy from the middleware is
 dropped. All of them are published as before: other processes, recorders and the graph see no
 difference. A topic passes once in a turn: in lockstep, where an effort causes the next joint
-states, these come by the middleware, and timers have their turn. What no node of the process
-needs, such as the publication of odometry to other processes, is done after the turn
+states, these come by the middleware, and timers have their turn. What can wait, such as the
+publication to other processes of what was delivered in this one, is done after the turn
 (`afterwards`): it does not delay the torque.
 """
 
@@ -187,8 +187,13 @@ class Exchange:
         else:
             call()
 
-    def published(self, publisher: Publisher, data: bytes) -> None:
-        """Deliver a message that a node publishes within a turn; else the middleware does."""
+    def published(self, publisher: Publisher, data: bytes) -> bool:
+        """
+        Deliver a message that a node publishes within a turn; else the middleware does.
+
+        Return whether the middleware gets it after the turn: all messages of a turn to which nodes
+        of this process subscribe, so that it has them in their order.
+        """
         channels = self._known.get(publisher)
         if channels is None:
             channels = self._known[publisher] = self._named.get(publisher.topic_name, [])
@@ -198,6 +203,7 @@ class Exchange:
                 channel.leave(data)
             elif channel.deliver(data):
                 self._enqueue(channel, data)
+        return within and bool(channels)
 
     def _enqueue(self, channel: Channel, data: bytes) -> None:
         """Queue a message for all listeners of its topic; the first decodes it."""

@@ -215,40 +215,32 @@ class SuiteNode(Node):
         Write a message and give it to `publisher`; return whether it could be written.
 
         The message is ``write(*arguments, **values)``. If that raises PublishError, nothing is
-        published and the diagnostics show the reason; the caller then does what is safe. May be
-        called from any thread.
+        published and the diagnostics show the reason; the caller then does what is safe. Where
+        nodes of this process subscribe to it they get it at once, and other processes after what
+        it causes in this one. May be called from any thread.
         """
-        message = self._written(publisher, write, arguments, values)
-        if message is None:
-            return False
-        self.publish(publisher, message)
-        return True
+        return self._send(publisher, write, arguments, values, False)
 
     def send_later(self, publisher: Publisher, write: Callable[..., Any], *arguments: Any,
                    **values: Any) -> bool:
-        """
-        Do as `send`; other processes get the message after what it causes in this one.
+        """Do as `send`; other processes get the message after what the present one causes."""
+        return self._send(publisher, write, arguments, values, True)
 
-        Theirs can wait, the torque cannot.
-        """
-        message = self._written(publisher, write, arguments, values)
-        if message is None:
-            return False
-        self.afterwards(lambda: self.publish(publisher, message))
-        return True
-
-    def _written(self, publisher: Publisher, write: Callable[..., Any],
-                 arguments: tuple[Any, ...], values: Mapping[str, Any]) -> Any:
-        """Return the message, which the nodes of this process have got; None without one."""
+    def _send(self, publisher: Publisher, write: Callable[..., Any], arguments: tuple[Any, ...],
+              values: Mapping[str, Any], later: bool) -> bool:
         try:
             message = write(*arguments, **values)
         except PublishError as error:
             self.diagnostics.withhold(error)
-            return None
+            return False
         if self._exchange is not None and message.__class__ is bytes:
             # before its copy can come
-            self._exchange.published(publisher, message)
-        return message
+            later = self._exchange.published(publisher, message) or later
+        if later:
+            self.afterwards(lambda: self.publish(publisher, message))
+        else:
+            self.publish(publisher, message)
+        return True
 
     def afterwards(self, call: Callable[[], None]) -> None:
         """Call after what the present message causes in this process."""

@@ -212,6 +212,18 @@ def test_what_can_wait_is_done_after_the_turn_in_order():
     assert done[-1] == 'now'
 
 
+def test_the_middleware_gets_messages_of_a_topic_after_the_turn_in_their_order():
+    """Also one that is not delivered in this turn; others at once."""
+    hall, later = Hall(), []
+    effort, other = hall.publisher('effort'), hall.publisher('other')
+    hall.listen(hall.node(), 'joints', lambda _: later.extend(
+        [effort(b'drive'), effort(b'brake'), other(b'nobody')]))
+    hall.listen(hall.node(), 'effort')
+    hall.arrive('joints', b'j')
+    assert later == [True, True, False]
+    assert effort(b'between turns') is False
+
+
 class Odometer(SuiteNode):
     """Publishes an odometry for each joint state."""
 
