@@ -184,7 +184,7 @@ class CommandFollower:
             torque = np.asarray(self.law.step(sensed, setpoint, dt), float)
         except ArithmeticError as error:
             raise LawFailure(f'{type(self.law).__name__}: {error}') from error
-        if not np.isfinite(torque).all():
+        if not all(map(math.isfinite, torque.tolist())):
             raise LawFailure(f'{type(self.law).__name__}: torque = {torque.tolist()}: must be '
                              'finite')
         torque = limit_torque(np.where(self._robot.actuated, torque, 0.0), self.traction.bound)
@@ -202,17 +202,16 @@ class CommandFollower:
 
     def _rests(self, sensed: Sensed, command: Array | None, dt: float) -> bool:
         speed, yaw_rate = self.settings.standstill
-        stands = (np.hypot(sensed.twist[0], sensed.twist[1]) < speed
-                  and abs(sensed.twist[2]) < yaw_rate
-                  and (command is None or (abs(command) < STANDSTILL_COMMAND).all()))
+        vx, vy, turn = sensed.twist.tolist()
+        stands = (math.hypot(vx, vy) < speed and abs(turn) < yaw_rate
+                  and (command is None or not _moves(command)))
         self._stands = self._stands + dt if stands else 0.0
         return self._stands >= REST_AFTER
 
     def _overdue(self, sensed: Sensed, command: Array | None, stamp: int) -> bool:
         """Return whether a commanded standstill was not reached in time."""
         # a preview contains the place of rest, and reaching it may need motion
-        if command is not None and ((abs(command) >= STANDSTILL_COMMAND).any()
-                                    or stamp in self._previews):
+        if command is not None and (_moves(command) or stamp in self._previews):
             self._rest_by = math.inf
             return False
         if self._rest_by == math.inf:
@@ -243,3 +242,8 @@ class CommandFollower:
                 self.settings.stop_deceleration)
         begin, preview = self._stop
         return Setpoint(np.zeros(3), preview, begin)
+
+
+def _moves(command: Array) -> bool:
+    """Return whether a commanded twist is more than standstill."""
+    return not all(abs(value) < STANDSTILL_COMMAND for value in command.tolist())

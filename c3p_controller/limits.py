@@ -142,16 +142,21 @@ def braking_torque(robot: CasterRobot, wheel_rate: Array, damping: float, stands
 
 
 @kernel
-def _track_slip(settings, wheels, rolling, rate, torque, dt, memory, slipping):
+def _track_slip(settings, wheels, steering, twist, rate, torque, dt, memory, slipping):
     # one cycle of `TractionControl`; returns whether a wheel slips or is too fast
     slip_speed, slip_fraction, most, least, hold, recovery, overspeed = settings
-    radius, driven, bound, rate_limit = wheels
-    spin, limit, gripped, slipped, fast = memory
+    geometry, radius, driven, bound, rate_limit = wheels
+    spin, limit, gripped, slipped, fast, rolling, axle = memory
     trouble = False
+    rows(geometry, steering, rolling, axle)
     for i in range(len(radius)):
-        spin[i] = rate[i] - rolling[i]
+        # wheel rate without slip: J_x ν, and J_x has the rows Rx/r
+        speed = 0.0
+        for j in range(3):
+            speed += rolling[i, j] / radius[i] * twist[j]
+        spin[i] = rate[i] - speed
         # a wheel that slips grips again below half the threshold: hysteresis against chattering
-        threshold = slip_speed + slip_fraction * abs(rolling[i]) * radius[i]
+        threshold = slip_speed + slip_fraction * abs(speed) * radius[i]
         part = 0.5 if slipping[i] else 1.0
         slips = driven[i] and abs(spin[i]) * radius[i] > part * threshold
         # begin of a slip: cut the limit
@@ -266,15 +271,12 @@ class TractionControl:
     def update(self, sensed: Sensed, torque: Array, dt: float) -> None:
         """Process a cycle, `dt` s after the last one, with the `torque` [N·m] since then."""
         s, robot = self.settings, self.robot
-        radius = robot.wheel_radius
-        # wheel rates without slip: J_x ν, and J_x has the rows Rx/r
-        rows(robot.geometry, sensed.steering, *self._rows)
-        rolling = self._rows[0] / radius[:, None] @ sensed.twist
         trouble = _track_slip(
             (s.slip_speed, s.slip_fraction, s.cut, s.least, s.hold, s.recovery, s.overspeed),
-            (radius, robot.driven, self._wheels, robot.wheel_rate_limit), rolling,
-            sensed.wheel_rate, torque, dt,
-            (self._spin, self._limit, self._gripped, self._slipped, self._fast), self.slipping)
+            (robot.geometry, robot.wheel_radius, robot.driven, self._wheels,
+             robot.wheel_rate_limit), sensed.steering, sensed.twist, sensed.wheel_rate, torque, dt,
+            (self._spin, self._limit, self._gripped, self._slipped, self._fast, *self._rows),
+            self.slipping)
         self.limit = self._with_steering()
         self.fault = self._judge(sensed) if trouble else ''
 
@@ -304,7 +306,7 @@ class TractionControl:
     def _with_steering(self) -> Array:
         """Return the limits of the wheels, with those of the steering motors behind."""
         n = len(self._limit)
-        if len(self.bound) == n:
+        if len(self.bound) == n:  # no steering motors
             return self._limit.copy()
         part = np.divide(self._limit, self._wheels, out=np.ones(n), where=self._wheels > 0)
         return np.concatenate([self._limit, part * self.bound[n:]])

@@ -291,6 +291,13 @@ def track(geometry, steering, wheel_rate, steering_rate, gain, noise, speed_frac
 
 
 @kernel
+def lengths(vectors, length):
+    """Write the lengths (n,) of `vectors` (n, 2)."""
+    for i in range(len(vectors)):
+        length[i] = math.sqrt(vectors[i, 0] * vectors[i, 0] + vectors[i, 1] * vectors[i, 1])
+
+
+@kernel
 def follow(rolling, axle, reach, target, reference):
     """Move `reference` towards `target`, no contact point by more than `reach`, m/s."""
     fastest = 0.0

@@ -276,17 +276,20 @@ class FaultMonitor:
         self.statistic = kernels.hypotheses(
             self.robot.geometry, steering, wheel_rate, steering_rate, dt, gain, self._noise,
             1.0 / s.memory, self._trusted, self._memory, self._statistic, self._speed)
-        self._decide(dt, float(np.abs(wheel_rate * self.robot.wheel_radius).max()) * dt)
+        self._decide(dt, wheel_rate)
 
-    def _decide(self, dt: float, path: float) -> None:
+    def _decide(self, dt: float, wheel_rate: Array) -> None:
         """Start and end the alarm, and judge the hypotheses while it lasts."""
         s = self.settings
         changing = (self.statistic < CLEAR * self.threshold if self.alarm
                     else self.statistic > self.threshold)
-        self._held, self._path = (self._held + dt, self._path + path) if changing else (0.0, 0.0)
-        steering = not self._trusted.all()
+        if changing:
+            self._held += dt
+            self._path += float(np.abs(wheel_rate * self.robot.wheel_radius).max()) * dt
+        else:
+            self._held = self._path = 0.0
         if changing and self._held >= (s.release if self.alarm else s.persistence) + ROUNDING and (
-                not (self.alarm and steering) or self._path >= s.released_after):
+                not self.alarm or self._trusted.all() or self._path >= s.released_after):
             self.alarm = not self.alarm
             self._held = self._since = self._path = self._peak = 0.0
             self._trusted[:], self._jumped[:], self._evidence[:] = 1.0, False, 0.0

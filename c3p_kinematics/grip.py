@@ -125,6 +125,8 @@ class GripMonitor:
         """Accept the next sample unchecked."""
         self._reference, self._twist, self._age = np.zeros(3), np.zeros(3), math.inf
         self._weight[:], self._excess[:] = 1.0, 0.0
+        # of the last sample, made when it is read
+        self._report: GripReport | None = None
 
     def step(self, dt: float, steering: ArrayLike, wheel_rate: ArrayLike,
              steering_rate: ArrayLike) -> GripReport:
@@ -161,9 +163,13 @@ class GripMonitor:
                                 s.acceleration, s.noise + s.resolution / dt, s.speed_fraction,
                                 left_out, self._reference, self._twist, self._weight, self._excess)
         self._age = self._age + dt if verdict == kernels.HELD else 0.0
+        self._report = None
         return self.report()
 
     def report(self) -> GripReport:
         """Return the verdict on the last sample."""
-        return GripReport(self._weight == 1.0, self._excess.copy(),
-                          self._age if self._age < math.inf else 0.0, self._twist.copy())
+        if self._report is None:
+            self._report = GripReport(self._weight == 1.0, self._excess.copy(),
+                                      self._age if self._age < math.inf else 0.0,
+                                      self._twist.copy())
+        return self._report

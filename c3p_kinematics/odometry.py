@@ -311,7 +311,7 @@ class Odometry:
         if s.robust:
             weight = np.minimum(weight, self._grip.weight)
         solve(self.robot.geometry, *sample, weight, self._step, self._spare, self._unit)
-        if not math.isfinite(self._step.sum()):
+        if not math.isfinite(sum(self._step.tolist())):
             return 'all contact points coincide: yaw is not observable'
         if held:
             self._hold(grip, dt)

@@ -34,6 +34,8 @@ from c3p_description.model import Array, CasterRobot
 from c3p_kinematics import _odometry_kernels as kernels
 from c3p_kinematics._planar_kernels import fit, measured
 
+FLOAT = np.dtype(float)
+
 # probability of one false alarm per independent test without slip
 FALSE_ALARM = 1e-6
 
@@ -110,7 +112,8 @@ def vectors(count: int, **named: ArrayLike) -> list[Array]:
     """Return the vectors as contiguous floats; ValueError unless each has `count` entries."""
     out = []
     for name, value in named.items():
-        array = np.ascontiguousarray(value, dtype=float)
+        # most have the right type already
+        array = value if _is_vector(value) else np.ascontiguousarray(value, dtype=float)
         if array.shape != (count,):
             raise ValueError(f'{name} has shape {array.shape}: expected ({count},), one value '
                              'per caster')
@@ -118,9 +121,15 @@ def vectors(count: int, **named: ArrayLike) -> list[Array]:
     return out
 
 
+def _is_vector(value: ArrayLike) -> bool:
+    """Return whether `value` is a contiguous vector of floats."""
+    return (value.__class__ is np.ndarray and value.dtype is FLOAT and value.ndim == 1
+            and value.strides[0] == FLOAT.itemsize)
+
+
 def within(values: Array, limit: float) -> bool:
     """Return whether the magnitudes of values (n,) are up to `limit`; nan is not."""
-    return bool(np.abs(values).max() <= limit)
+    return all(-limit <= value <= limit for value in values.tolist())
 
 
 def report_of(robot: CasterRobot, steering: Array, contact: Array, variance: Array,
@@ -139,7 +148,8 @@ def report_of(robot: CasterRobot, steering: Array, contact: Array, variance: Arr
         # de-weight each caster by its probability to slip
         weight = np.maximum(1.0 - likelihood, kernels.LEAST_TRUST) / variance
         fit(robot.geometry, steering, contact, weight, np.empty(3), residual, np.empty((3, 3)))
-    speed = np.sqrt(residual[:, 0]**2 + residual[:, 1]**2)
+    speed = np.empty(n)
+    kernels.lengths(residual, speed)
     return SlipReport(speed, suspect, confidence, slipping, likelihood, statistic,
                       thresholds(n)[0])
 

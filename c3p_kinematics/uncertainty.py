@@ -149,10 +149,15 @@ class RecentPeak:
             Now.
         """
         since = self._time if moved == time else moved
-        if time - since > self._hold or covariance.trace() >= self.value.trace():
+        if time - since > self._hold or _trace(covariance) >= _trace(self.value):
             self.value, self._time = covariance, time
         return self.value
 
     def set_back(self, time: float) -> None:
         """Let a clock that was set back to `time` [s] not prolong the hold."""
         self._time = min(self._time, time)
+
+
+def _trace(covariance: Array) -> float:
+    item = covariance.item
+    return item(0) + item(4) + item(8)

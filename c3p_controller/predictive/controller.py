@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from operator import ge
 
 import numpy as np
 
@@ -255,7 +256,7 @@ class PredictiveController:
 
     def _estimate(self, estimator: DelayEstimator, pose: Array, state: Array, dt: float
                   ) -> None:
-        gripping = bool((self.limit >= self._bounds).all())
+        gripping = all(map(ge, self.limit.tolist(), self._bounds.tolist()))
         if estimator.step(self.observer.model, state, pose, self._last, dt, gripping):
             self._delay.change(estimator.latency, estimator.sent(estimator.latency))
 
@@ -288,14 +289,14 @@ class PredictiveController:
 
     def _resting(self, setpoint: Setpoint, state: Array) -> bool:
         s = self.settings
-        still = (np.hypot(state[3], state[4]) < s.standstill_speed
+        still = (math.hypot(state[3], state[4]) < s.standstill_speed
                  and abs(state[5]) < s.standstill_yaw_rate)
         # without torque the robot would roll down a slope, and return to its place again and again
         if (math.hypot(*self.observer.wrench[:2]) > self._slack
                 and not self._priority.fewer):
             return False
-        return bool(still and np.hypot(*setpoint.twist[:2]) < MOTION_SPEED
-                    and abs(setpoint.twist[2]) < MOTION_YAW_RATE)
+        vx, vy, turn = setpoint.twist.tolist()
+        return bool(still and math.hypot(vx, vy) < MOTION_SPEED and abs(turn) < MOTION_YAW_RATE)
 
     def _reference(self, setpoint: Setpoint, state: Array, now: float, dt: float) -> None:
         if setpoint.preview is not None:
@@ -361,7 +362,7 @@ class PredictiveController:
         return self._plan[k] + self._gains[k] @ self._error
 
     def _send(self, torque: Array, dt: float) -> Array:
-        if not np.isfinite(torque).all():
+        if not math.isfinite(sum(torque.tolist())):
             # the plan has diverged
             self._plan, torque = None, np.zeros(self.robot.efforts)
         most = self.settings.torque_rate * dt * self._pace

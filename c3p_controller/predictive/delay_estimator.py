@@ -273,7 +273,7 @@ class DelayEstimator:
                 (self._motion, self._free, self._bank, self._sums), dt, self._scale, trusted)
         if not trusted:
             return False
-        if torque.any():
+        if any(torque.tolist()):
             self._seen += dt
         if self._seen < SEEN:
             return False
