@@ -24,7 +24,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -121,9 +121,9 @@ def vectors(count: int, **named: ArrayLike) -> list[Array]:
     return out
 
 
-def _is_vector(value: ArrayLike) -> bool:
+def _is_vector(value: ArrayLike) -> TypeGuard[Array]:
     """Return whether `value` is a contiguous vector of floats."""
-    return (value.__class__ is np.ndarray and value.dtype is FLOAT and value.ndim == 1
+    return (isinstance(value, np.ndarray) and value.dtype is FLOAT and value.ndim == 1
             and value.strides[0] == FLOAT.itemsize)
 
 
