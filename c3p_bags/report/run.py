@@ -95,6 +95,8 @@ class Run:
                      log.dynamics_effort, log.reference_acceleration, log.slip, self.computed,
                      self.slip, self.truth):
             mapped.give_back(*(part or ()))
+        mapped.give_back(self.sigma, *log.recorded.values(), self.timing.interval,
+                         self.timing.time, self.timing.latency)
 
     @property
     def by_clock(self) -> bool:
@@ -108,7 +110,7 @@ def measure(robot: CasterRobot, log: RunLog) -> Array:
     step = max(1, int(len(time) * STRIDE / max(time[-1] - time[0], STRIDE)))
     some = np.append(np.arange(0, len(time) - 1, step), len(time) - 1)
     sigma = singularity(robot, log.joints.steering[some]).sigma_min
-    return np.interp(np.arange(len(time)), some, sigma)
+    return mapped.kept(np.interp(np.arange(len(time)), some, sigma))
 
 
 def read(bag: Bag, robot: str | None = None, namespace: str | None = None,

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from c3p_bags.runs import mapped
 from c3p_bags.runs.losses import Losses, losses, related
 from c3p_bags.runs.metrics import latency as reported_latency
 from c3p_bags.runs.run_log import RunLog
@@ -80,7 +81,7 @@ def timing(log: RunLog) -> Timing:
     cycles, answered, at, latency = _answers(log)
     unrecorded, unanswered = recording_losses(log)
     return Timing(
-        period, interval, unrecorded, unanswered,
+        period, mapped.kept(interval), unrecorded, unanswered,
         int(np.sum(np.rint(gaps / period) - 1)) if period else 0,
         float(step[worst]) if len(step) else 0.0, float(known[worst]), cycles, answered, at,
         latency, int(np.sum(latency > period)), reported_latency(log))
@@ -131,4 +132,4 @@ def _answers(log: RunLog) -> tuple[int, int, Array, Array]:
     if not len(took) or np.mean(took == 0.0) > INSTANT:
         return int(during.sum()), answered, none, none
     # two topics are recorded in the order of arrival: some commands precede their sample
-    return int(during.sum()), answered, sent[same], np.maximum(took, 0.0)
+    return int(during.sum()), answered, mapped.kept(sent[same]), mapped.kept(np.maximum(took, 0.0))

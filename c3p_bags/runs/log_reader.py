@@ -85,7 +85,7 @@ class _Axis:
             (at - self.origin) * 1e-9, self._on_recording, self._on_stamps)
         by_stamp = (column.stamp - self.start) * 1e-9
         mapped.give_back(column.recorded, column.stamp, self._recorded)
-        return np.where(column.stamp != 0, by_stamp, arrived) if stamped else arrived
+        return mapped.kept(np.where(column.stamp != 0, by_stamp, arrived) if stamped else arrived)
 
 
 def _assemble(path: Path, columns: Mapping[str, Column], messages: Mapping[str, int]) -> RunLog:
@@ -126,5 +126,5 @@ def _assemble(path: Path, columns: Mapping[str, Column], messages: Mapping[str, 
         goal_reached=series(GOAL_REACHED), distance_to_goal=series(DISTANCE),
         diagnostics=statuses(DIAGNOSTICS), results=statuses(RESULT),
         messages=dict(messages),
-        recorded={topic: (columns[topic].recorded - axis.origin) * 1e-9
+        recorded={topic: mapped.kept((columns[topic].recorded - axis.origin) * 1e-9)
                   for topic in (JOINT_STATES, WHEEL_EFFORT) if topic in columns})

@@ -40,11 +40,18 @@ class Rows:
 
     def append(self, rows: Array) -> None:
         """Append rows (k, …)."""
-        self._parts.append(rows)
         self._count += len(rows)
+        # Python's objects cannot be in a file; of a text that repeats one is kept
+        if rows.dtype == object:
+            same = self._parts[-1] if self._parts else rows
+            if _one_text(rows) and _one_text(same) and rows[0] == same[0]:
+                rows = np.broadcast_to(rows[:1], len(rows) + len(same) * bool(self._parts))
+                self._parts[-1:] = []
+            self._parts.append(rows)
+            return
+        self._parts.append(rows)
         self._bytes += rows.nbytes
-        # Python's objects cannot be in a file
-        if self._bytes > IN_MEMORY and rows.dtype != object:
+        if self._bytes > IN_MEMORY:
             self._write()
 
     def _write(self) -> None:
@@ -62,8 +69,8 @@ class Rows:
         At least one part must have been appended.
         """
         if self._file is None:
-            whole, self._parts = np.concatenate(self._parts), []
-            return whole
+            parts, self._parts = self._parts, []
+            return parts[0] if len(parts) == 1 else np.concatenate(parts)
         if self._parts:
             self._write()
         self._file.flush()
@@ -72,6 +79,18 @@ class Rows:
         # the mapping outlives the file, and a plain array is indexed faster
         self._file.close()
         return np.asarray(found)
+
+
+def _one_text(rows: Array) -> bool:
+    return len(rows) > 0 and isinstance(rows[0], str) and (
+        rows.strides == (0,) or bool((rows == rows[0]).all()))
+
+
+def kept(array: Array) -> Array:
+    """Return `array`, mapped from a file if it is long."""
+    rows = Rows()
+    rows.append(array)
+    return rows.array()
 
 
 def give_back(*arrays: Any) -> None:

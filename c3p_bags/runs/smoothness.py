@@ -81,15 +81,22 @@ def smoothness(time: ArrayLike, torque: ArrayLike, twist: ArrayLike,
     # a clock that stands or falls gives no rate
     kept = np.concatenate(([True], time[1:] > np.maximum.accumulate(time)[:-1]))
     kept &= np.isfinite(time) & np.isfinite(torque).all(axis=1) & np.isfinite(twist).all(axis=1)
-    time, torque, twist, command = time[kept], torque[kept], twist[kept], command[kept]
+    if not kept.all():
+        time, torque, twist, command = time[kept], torque[kept], twist[kept], command[kept]
     if len(time) < 2:
         return dict.fromkeys(KEYS)
-    steps = np.abs(np.diff(torque, axis=0))
     turn = _turned(time, twist[:, 2])
-    return {
-        'torque_variation_nm_per_s': float(steps.sum() / (time[-1] - time[0])),
-        'torque_rate_max_nm_per_s': float((steps / np.diff(time)[:, None]).max(initial=0.0)),
-        **_jerk(time, _floor(turn, twist)), **_ripple(time, turn, twist, command)}
+    return {**_variation(time, torque), **_jerk(time, _floor(turn, twist)),
+            **_ripple(time, turn, twist, command)}
+
+
+def _variation(time: Array, torque: Array) -> dict[str, float | None]:
+    """Return the variation per second, and the largest rate, of torques (k, n)."""
+    steps = np.abs(np.diff(torque, axis=0))
+    total = float(steps.sum() / (time[-1] - time[0]))
+    steps /= np.diff(time)[:, None]
+    return {'torque_variation_nm_per_s': total,
+            'torque_rate_max_nm_per_s': float(steps.max(initial=0.0))}
 
 
 def run_smoothness(log: RunLog, start: float = 0.0) -> dict[str, float | None]:

@@ -45,6 +45,26 @@ def test_parts_become_one_array_in_memory_or_in_a_file(sizes, shape, kind, in_me
         np.testing.assert_array_equal(found[1:], expected[1:])
 
 
+@given(st.lists(st.tuples(st.sampled_from(['odom', 'map']), st.integers(1, 5)), min_size=1,
+                max_size=6))
+def test_texts_are_as_appended_and_one_that_repeats_takes_no_memory(parts):
+    rows = mapped.Rows()
+    for text, count in parts:
+        rows.append(np.full(count, text, dtype=object))
+    found = rows.array()
+    assert found.tolist() == [text for text, count in parts for _ in range(count)]
+    if len({text for text, _ in parts}) == 1:
+        assert found.strides == (0,)
+
+
+def test_other_objects_stay_what_they_are():
+    rows, some = mapped.Rows(), np.empty(2, dtype=object)
+    some[:] = [['a'], ['a']]
+    rows.append(some)
+    rows.append(some[:0])
+    assert rows.array().tolist() == [['a'], ['a']]
+
+
 def test_a_report_is_the_same_with_columns_in_files(monkeypatch):
     with Bag(ROOT / 'test/data/golden_bag') as bag:
         expected = read(bag)
