@@ -191,13 +191,13 @@ def _bar(name: str, total: int) -> Any:
 
 
 def _text(figures: dict[str, Any]) -> str:
-    from c3p_experiments.loop.report import conditions_text, text_table
+    from c3p_experiments.loop.report import conditions_text, text_table, verdict
 
-    reached = 'reached' if figures['reached'] else 'MISSED'
+    result = verdict(figures)
     if figures.get('fault'):
-        reached += f'\n  stopped with zero torque: {figures["fault"]}'
+        result += f'\n  stopped with zero torque: {figures["fault"]}'
     return (f'{figures["experiment"]}: {figures["title"]} ({figures["source"]})\n'
-            f'  {conditions_text(figures["conditions"])}; goal {reached}\n'
+            f'  {conditions_text(figures["conditions"])}; {result}\n'
             f'{text_table(figures["table"])}\n')
 
 

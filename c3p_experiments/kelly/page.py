@@ -24,9 +24,10 @@ def head(title: str, source: str, lines: Sequence[str], reached: bool, rows: int
     """
     Return a page with `rows` × `columns` panels.
 
-    Its head has `title` and whether it `reached` its goal, the `source`, and below the `lines`.
+    Its head has `title` and whether its checks passed (`reached`), the `source`, and below the
+    `lines`.
     """
-    return style.page(title + ('' if reached else ': goal MISSED'), lines, source, good=reached,
+    return style.page(title + ('' if reached else ': checks FAILED'), lines, source, good=reached,
                       rows=rows, columns=columns, left=0.06, wspace=0.24)
 
 

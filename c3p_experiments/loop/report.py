@@ -15,6 +15,9 @@ STRETCH, MET, MISSED = 'stretch', 'met', 'MISSED'
 # text for a metric that does not exist, mostly the time of an event that did not occur
 NEVER = 'never'
 
+# of conditions, as ends of their names
+UNITS = ('m', 's', 'rad', 'kg')
+
 COLUMNS = ('figure', 'paper', 'bar', 'stretch', 'measured', '')
 
 
@@ -84,8 +87,7 @@ def conditions_text(conditions: Mapping[str, Any]) -> str:
         return 'as printed'
     if 'plant' not in conditions:
         # a model without a control loop
-        return ', '.join(f'{name.replace("_", " ")} {value:g}' if isinstance(value, float)
-                         else f'{name} {value}' for name, value in conditions.items())
+        return ', '.join(_condition(*named) for named in conditions.items())
     parts = [f'plant {conditions["plant"]}', f'controller {conditions["controller"]}',
              f'robot {conditions["robot"]}',
              f'encoders {conditions["wheel_counts"]}/{conditions["steering_counts"]}',
@@ -95,6 +97,22 @@ def conditions_text(conditions: Mapping[str, Any]) -> str:
     if conditions['friction'] is not None:
         parts.append(f'µ {conditions["friction"]:g}')
     return ', '.join([*parts, f'seed {conditions["seed"]}'])
+
+
+def verdict(metrics: Mapping[str, Any]) -> str:
+    """Return whether the goal was reached; of a model without a loop, whether checks passed."""
+    what, good, bad = (('goal', 'reached', 'MISSED') if 'plant' in metrics['conditions']
+                       else ('checks', 'passed', 'FAILED'))
+    return f'{what} {good if metrics["reached"] else bad}'
+
+
+def _condition(name: str, value: Any) -> str:
+    """Return a condition as text; `name` ends in its unit, if it has one."""
+    text = f'{value:g}' if isinstance(value, float) else f'{value}'
+    words, _, unit = name.rpartition('_')
+    if unit not in UNITS or not words:
+        return f'{name.replace("_", " ")} {text}'
+    return f'{words.replace("_", " ")} {text} {unit}'
 
 
 class Named(Protocol):
@@ -128,11 +146,11 @@ def write_index(results: Sequence[Mapping[str, Any]], out: Path) -> Path:
     """Write ``index.md`` with every experiment's table; return the file."""
     first = results[0]
     lines = ['# Experiments', '', conditions_text({**first['conditions'], 'robot': 'as named'})
-             + '.', '', '| experiment | robot | source | goal | bars |', '|---|---|---|---|---|']
+             + '.', '', '| experiment | robot | source | result | bars |', '|---|---|---|---|---|']
     for metrics in results:
         name = metrics['experiment']
         lines.append(f'| [{name}]({name}.md) | {metrics["conditions"].get("robot", "")} | '
-                     f'{metrics["source"]} | {"reached" if metrics["reached"] else "MISSED"} | '
+                     f'{metrics["source"]} | {verdict(metrics)} | '
                      f'{bars_text(metrics["table"])} |')
     for metrics in results:
         name = metrics['experiment']
@@ -154,4 +172,5 @@ def bars_text(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _verdict(metrics: Mapping[str, Any]) -> str:
-    return 'Goal reached.' if metrics['reached'] else 'Goal MISSED.'
+    text = verdict(metrics)
+    return f'{text[0].upper()}{text[1:]}.'

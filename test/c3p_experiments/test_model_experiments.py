@@ -82,13 +82,13 @@ def test_the_command_hands_on_what_it_was_given(asked, tmp_path, capsys):
                  '--json', str(tmp_path / 'a.json')]) == 0
     assert asked == [ModelOptions(None, 4, None, 'gif')]
     assert json.loads((tmp_path / 'a.json').read_text())['speed'] == 1200.0
-    assert 'robot bob, duration 2.5; goal reached' in capsys.readouterr().out
+    assert 'robot bob, duration 2.5; checks passed' in capsys.readouterr().out
     assert '| error |  | ≤ 1.0e-11 |  | 3.0e-12 | met |' in (tmp_path / 'pendulum.md').read_text()
 
 
 def test_a_model_that_does_not_reach_is_the_exit_code(asked, tmp_path):
     assert main(['experiment', 'pendulum', '--seed', '7', '--out', str(tmp_path)]) == 1
-    assert 'Goal MISSED' in (tmp_path / 'pendulum.md').read_text()
+    assert 'Checks FAILED' in (tmp_path / 'pendulum.md').read_text()
 
 
 def test_all_does_the_models_too_and_keeps_options_of_the_loop_for_the_others(
@@ -97,7 +97,7 @@ def test_all_does_the_models_too_and_keeps_options_of_the_loop_for_the_others(
                  str(tmp_path), '--json', '-']) == 0
     metrics = json.loads(capsys.readouterr().out)
     assert list(metrics['experiments']) == ['pendulum']
-    assert '| [pendulum](pendulum.md) | bob | ours | reached |' in (
+    assert '| [pendulum](pendulum.md) | bob | ours | checks passed |' in (
         tmp_path / 'index.md').read_text()
 
 
@@ -111,6 +111,8 @@ def test_a_bar_may_be_there_to_be_exceeded(speed, verdict):
 def test_conditions_of_a_model_are_shown_by_name():
     text = conditions_text({'robot': 'agv', 'caster_start': 0.25})
     assert text == 'robot agv, caster start 0.25'
+    text = conditions_text({'radius_m': 1.0, 'caster_start_rad': 0.27, 's': 2, 'duration_s': 60})
+    assert text == 'radius 1 m, caster start 0.27 rad, s 2, duration 60 s'
 
 
 def test_the_agv_runs_by_its_name_with_the_given_robot(tmp_path, monkeypatch):
@@ -131,5 +133,5 @@ def test_missing_metrics_of_a_model_are_added(asked, tmp_path, monkeypatch, caps
     assert [row['verdict'] for row in metrics['table']] == [MISSED, STRETCH]
     assert metrics['files'] == {'picture': 'a.png', 'picture_pdf': 'a.pdf',
                                 'table': str(tmp_path / 'swing.md')}
-    assert 'ours. as printed. Goal reached.' in (tmp_path / 'swing.md').read_text()
+    assert 'ours. as printed. Checks passed.' in (tmp_path / 'swing.md').read_text()
     assert main(['experiment', 'all', '--out', str(tmp_path)]) == 0
