@@ -6,9 +6,16 @@ from __future__ import annotations
 from c3p_controller import CONTROLLERS
 from c3p_simulation import PLANTS, STRICT, WAIT
 
-__all__ = ['CONTROLLERS', 'HARDWARE', 'PLANTS', 'REALTIME', 'STRICT', 'WAIT']
+__all__ = ['CONTROLLERS', 'EXPERIMENTS', 'HARDWARE', 'PLANTS', 'REALTIME', 'STRICT', 'WAIT']
 
 HARDWARE = ('none', 'emulated')
 
 # behaviour of a simulated robot while the computer is busy
 REALTIME = (WAIT, STRICT)
+
+# for shells that complete, without the import of an experiment
+EXPERIMENTS = (
+    'line', 'triangle', 'figure_eight', 'ramp_y', 'ramp_x', 'flip', 'spin', 'sideways',
+    'goal_behind', 'steerings', 'pushes', 'slope', 'oil_patch', 'self_calibration', 'consistency',
+    'slip_faults', 'postures', 'structure', 'feed_forward', 'hill', 'random_terrain',
+    'camber_power', 'agv', 'crossover', 'methods', 'flexible', 'berthing', 'grasp', 'chain', 'all')

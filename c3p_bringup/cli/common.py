@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import errno
+import importlib.util
 import json
 import math
 import signal
@@ -91,10 +92,30 @@ def add_robot(command: argparse.ArgumentParser, default: str | None = 'c3p',
 
     The help shows `default` as `default_text`, and ends with `note`.
     """
-    command.add_argument('--robot', default=default,
-                         help='name, or path of a YAML, URDF or xacro file (default: '
-                              f'{default_text}){note}')
+    robot = command.add_argument(
+        '--robot', default=default, help='name, or path of a YAML, URDF or xacro file (default: '
+        f'{default_text}){note}')
+    complete(robot, _robots, files=True)
     add_robot_options(command)
+
+
+def complete(argument: argparse.Action, names: Callable[[], Iterable[str]], files: bool = False
+             ) -> None:
+    """Let shells complete `argument` by `names`, and by files as well."""
+    def completer(prefix: str, **_: Any) -> list[str]:
+        from argcomplete.completers import FilesCompleter
+
+        return [*(name for name in names() if name.startswith(prefix)),
+                *(FilesCompleter()(prefix) if files else ())]
+
+    argument.completer = completer  # type: ignore[attr-defined]  # as argcomplete wants it
+
+
+def _robots() -> list[str]:
+    # the package is found, not imported: a shell waits
+    found = importlib.util.find_spec('c3p_description')
+    place = Path(found.origin).parent if found and found.origin else Path()
+    return sorted(path.stem for path in place.glob('robots/*.yaml'))
 
 
 def add_robot_options(command: argparse.ArgumentParser) -> None:

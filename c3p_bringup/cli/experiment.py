@@ -9,11 +9,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from c3p_bringup.choices import PLANTS
+from c3p_bringup.choices import EXPERIMENTS, PLANTS
 from c3p_bringup.cli.common import (
     MISSED,
     add_json,
     add_robot,
+    complete,
     finite,
     make_places,
     positive,
@@ -39,8 +40,9 @@ def add_experiment(commands: Any) -> None:
         description='Run an experiment in one process, faster than real time, and compare it with '
                     'the printed values. Exit code 1 if a goal is missed; missed bars are only '
                     'marked in the table.')
-    command.add_argument('name', nargs='?', metavar='NAME',
-                         help='name from --list, all, or with --paper a figure: figure9')
+    name = command.add_argument('name', nargs='?', metavar='NAME',
+                                help='name from --list, all, or with --paper a figure: figure9')
+    complete(name, lambda: EXPERIMENTS)
     command.add_argument('--paper', metavar='PAPER',
                          help='1 or 2 (El-Shenawy et al.), auchter, kelly, saha')
     command.add_argument('--list', action='store_true', help='list the experiments')
@@ -74,11 +76,11 @@ def add_experiment(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Carry out the command; return its exit code."""
     # imported when asked for: plots and kernels take their time
-    from c3p_experiments.catalogue import EXPERIMENTS
+    from c3p_experiments.catalogue import EXPERIMENTS as DRIVES
     from c3p_experiments.figures import experiment_of_figure, figure_number
     from c3p_experiments.models import MODELS, check_options
 
-    known: list[Experiment | ModelExperiment] = [*EXPERIMENTS.values(), *MODELS.values()]
+    known: list[Experiment | ModelExperiment] = [*DRIVES.values(), *MODELS.values()]
     if arguments.list:
         for experiment in known:
             print(f'{experiment.name:14} {experiment.title} ({experiment.source})')
@@ -111,7 +113,7 @@ def run(arguments: argparse.Namespace) -> int:
     conditions = _conditions(given)
     out = arguments.out or Path('out/experiment') / f'{conditions.plant}_{conditions.controller}'
     drives = [name] if name != ALL else [
-        e.name for e in EXPERIMENTS.values() if e.compared and conditions.plant in e.plants]
+        e.name for e in DRIVES.values() if e.compared and conditions.plant in e.plants]
     return _carry_out(arguments, drives, list(MODELS) if name == ALL else [], conditions, out)
 
 

@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from c3p_bringup import choices
 from c3p_bringup.cli.commands import COMMANDS, TASKS
 from c3p_bringup.cli.main import main, parser
+from c3p_experiments import catalogue
+from c3p_experiments.models import MODELS
 
 ROOT = Path(__file__).parents[3]
 
@@ -71,7 +74,9 @@ def test_misspelt_commands_get_a_suggestion_in_one_line(name, says, capsys):
 
 @pytest.mark.parametrize(('line', 'found'), [
     ('c3p re', ['record', 'report', 'recompute', 'repair']),
-    ('c3p drive --plant ', ['analytic', 'mujoco']), ('c3p drive --real', ['--realtime'])])
+    ('c3p drive --plant ', ['analytic', 'mujoco']), ('c3p drive --real', ['--realtime']),
+    ('c3p experiment fl', ['flip', 'flexible']), ('c3p drive --robot c3p', ['c3p_25kg']),
+    ('c3p drive --robot set', ['setup.py'])])
 def test_shells_complete_commands_and_options(line, found, tmp_path):
     pytest.importorskip('argcomplete')
     out = tmp_path / 'words'
@@ -82,3 +87,7 @@ def test_shells_complete_commands_and_options(line, found, tmp_path):
     words = [word.strip() for word in out.read_text().split('\n')]
     assert set(found) <= set(words)
     assert all(word.startswith(line.split()[-1]) or line.endswith(' ') for word in words)
+
+
+def test_shells_complete_the_experiments_that_there_are():
+    assert choices.EXPERIMENTS == (*catalogue.EXPERIMENTS, *MODELS, 'all')
