@@ -5,7 +5,7 @@ Readers and writers of the messages of the control chain, straight from and to t
 rclpy makes a Python object of every field of a message, covariances included; an Odometry costs it
 50 µs, of which the chain needs thirteen numbers. A raw subscription delivers the serialized
 message instead, and a reader unpacks what a control cycle needs of it in 1 to 3 µs. The layout
-(cdr.py) of a message is found again only when a text or a count differs. A writer makes its message
+(cdr.py) of a message is found again only if a text or a count differs. A writer makes its message
 once; each cycle writes stamp and numbers into it. PublishError names a number that is not finite.
 """
 
