@@ -4,9 +4,10 @@ Latency, jitter and CPU of the control loop on real topics, all nodes in one pro
 
 Latency is from the publication of ``joint_states`` to the arrival of the ``wheel_effort`` that it
 caused. Each line is a process of its own, and its times are by the clock: the computer must be
-idle. ``--peer`` adds rclpy's SingleThreadedExecutor, ``--ahead`` the parameter mpc.solve_ahead,
-``--real-time`` the options of robot_nodes (priority 50, locked memory, processors awake, 6 % of
-busy wait), where they are permitted.
+idle. ``--peer`` adds the same nodes as rclpy alone runs them (each message by the middleware, also
+between nodes of a process), ``--ahead`` the parameter mpc.solve_ahead, ``--real-time`` the options
+of robot_nodes (priority 50, locked memory, processors awake, 6 % of busy wait), where they are
+permitted.
 
     python benchmarks/bench_loop.py [--seconds 10] [--rates 200 500 1000] [--ahead] [--real-time]
                                     [--peer]
@@ -22,10 +23,13 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 from measuring import Figure, spread
 
-HEADER = ('executor', 'rate [Hz]', 'p50 [ms]', 'p99 [ms]', 'max [ms]', 'late p99 [ms]', 'overruns',
+HEADER = ('nodes', 'rate [Hz]', 'p50 [ms]', 'p99 [ms]', 'max [ms]', 'late p99 [ms]', 'overruns',
           'answered', 'CPU of a core')
+
+OURS, PEER = 'ours', 'rclpy alone'
 
 
 def child(kind: str, rate: float, seconds: float, ahead: bool, real_time: bool) -> None:
@@ -34,13 +38,16 @@ def child(kind: str, rate: float, seconds: float, ahead: bool, real_time: bool) 
 
     from c3p_bringup.nodes import CHAIN, node_class
     from c3p_ros.executor import steady_process
+    from c3p_ros.node import SuiteNode
     from c3p_ros.real_time import RealTime, apply
     from c3p_ros.session import Session
     from c3p_simulation.simulation_node import SimulationNode
 
+    if kind == PEER:
+        SuiteNode.join = lambda self, exchange: None
     with Session(['--ros-args', '-p', f'simulation:rate:={rate}', '-p',
                   f'velocity_controller:mpc.solve_ahead:={str(ahead).lower()}', '--log-level',
-                  'error'], executor=kind) as session:
+                  'error'], executor='events') as session:
         nodes = [session.add(factory) for factory in (*map(node_class, CHAIN), SimulationNode)]
         pace = nodes[-1].pace
         steady_process()
@@ -88,13 +95,13 @@ def permitted() -> bool:
 
 def figures(quick: bool = False) -> list[Figure]:
     """Return latencies at 200 Hz and overruns at 1 kHz, without and with options."""
-    repeats, found = 1 if quick else 3, []
+    repeats, seconds, found = 1 if quick else 3, 3.0 if quick else 10.0, []
     for how, ahead, real_time in (('', False, False), (', solve_ahead', True, False),
                                   (', solve_ahead and real-time options', True, True)):
         if real_time and not permitted():
             continue
-        slow = measure('events', 200.0, 3.0 if quick else 10.0, repeats, ahead, real_time)
-        fast = measure('events', 1000.0, 3.0 if quick else 10.0, repeats, ahead, real_time)
+        slow = measure(OURS, 200.0, seconds, repeats, ahead, real_time)
+        fast = measure(OURS, 1000.0, seconds, repeats, ahead, real_time)
         for name, unit, runs, key, bar in (
                 ('latency of the loop at 200 Hz, p50', 'ms', slow, 'p50', 0.4),
                 ('latency of the loop at 200 Hz, p99', 'ms', slow, 'p99', 1.0),
@@ -102,6 +109,13 @@ def figures(quick: bool = False) -> list[Figure]:
             scale = 1.0 if unit == 'ms' else 1e4 / fast[0]['cycles']
             found.append(Figure(f'{name}{how}', unit, spread([scale * run[key] for run in runs]),
                                 bar=bar))
+    # in turns, so that other work on the computer slows both
+    pairs = [(measure(OURS, 200.0, seconds, 1)[0], measure(PEER, 200.0, seconds, 1)[0])
+             for _ in range(repeats)]
+    for key in ('p50', 'p99'):
+        ours, theirs = np.array([[run[key] for run in pair] for pair in pairs]).T
+        found.append(Figure(f'the same at 200 Hz, {key}', 'ms', spread(ours), PEER,
+                            spread(theirs), spread(theirs / ours)))
     return found
 
 
@@ -113,7 +127,7 @@ def main() -> None:
     parser.add_argument('--repeats', type=int, default=3)
     parser.add_argument('--ahead', action='store_true', help='with mpc.solve_ahead')
     parser.add_argument('--real-time', action='store_true', help='with real-time options')
-    parser.add_argument('--peer', action='store_true', help="beside rclpy's own executor")
+    parser.add_argument('--peer', action='store_true', help='beside rclpy alone')
     parser.add_argument('--child', help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
@@ -124,7 +138,7 @@ def main() -> None:
     print('| ' + ' | '.join(HEADER) + ' |')
     print('|' + '---|' * len(HEADER))
     for rate in arguments.rates:
-        for kind in ('events', 'single')[:1 + arguments.peer]:
+        for kind in (OURS, PEER)[:1 + arguments.peer]:
             runs = measure(kind, rate, arguments.seconds, arguments.repeats, arguments.ahead,
                            arguments.real_time)
             run = {key: statistics.median(one[key] for one in runs) for key in runs[0]}
