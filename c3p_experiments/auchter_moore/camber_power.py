@@ -173,7 +173,7 @@ def camber_power(out: Path, options: ModelOptions, progress: Progress = lambda d
     checked = agreement(robot, options.seed, duration)
     base = out / NAME
     metrics = compare(found, checked) | {'conditions': {
-        'robot': str(robot), 'duration': duration, 'drive_rate': RATE,
+        'robot': str(robot), 'duration_s': duration, 'drive_rate': RATE,
         'seeds': f'{chosen[0]} to {chosen[-1]}'}}
     files = camber_power_page(TITLE, SOURCE, metrics, found, shown, checked, base)
     return metrics | {'files': {

@@ -48,7 +48,7 @@ def camber_power_page(title: str, source: str, metrics: Mapping[str, Any],
     -------
     list of Path
     """
-    facts = [f'{metrics["runs"]} runs of {metrics["conditions"]["duration"]:g} s, '
+    facts = [f'{metrics["runs"]} runs of {metrics["conditions"]["duration_s"]:g} s, '
              f'energy balance {metrics["balance_error_max"]:.0e}']
     if checked is not None:
         facts.append(f'drive power within {100 * checked.power_error:.1f} % of MuJoCo')

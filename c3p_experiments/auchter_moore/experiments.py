@@ -210,7 +210,7 @@ def _carry_out(study: Study, out: Path, options: ModelOptions, progress: Progres
         progress(float(len(drives)))
     base = Path(out) / study.name
     figures = {'experiment': study.name, 'title': study.title, 'source': study.source,
-               'conditions': {'robot': str(robot), 'duration': duration, 'step': STEP,
+               'conditions': {'robot': str(robot), 'duration_s': duration, 'step_s': STEP,
                               'seed': options.seed},
                **together([one.figures for one in drives])}
     figures['table'] = table_rows(rows(study), figures)

@@ -214,7 +214,7 @@ def test_all_writes_an_index_and_one_json(quick, tmp_path, capsys):
     metrics = json.loads(capsys.readouterr().out)
     assert metrics['reached'] and list(metrics['experiments']) == ['line', 'second']
     index = (tmp_path / 'index.md').read_text()
-    assert '| [second](second.md) | c3p | paper I, Fig. 9 | reached |' in index
+    assert '| [second](second.md) | c3p | paper I, Fig. 9 | goal reached |' in index
     assert index.count('| final error, true [cm] |') == 2
 
 

@@ -118,7 +118,7 @@ def test_the_command_writes_page_table_and_figures(tmp_path, monkeypatch, capsys
                  str(tmp_path / 'a.json')])
     figures = json.loads((tmp_path / 'a.json').read_text())
     assert code == 0 and figures.keys() >= KEYS
-    assert figures['conditions'] == {'robot': 'pvc_tricycle', 'duration': 2.0, 'step': 0.02,
+    assert figures['conditions'] == {'robot': 'pvc_tricycle', 'duration_s': 2.0, 'step_s': 0.02,
                                      'seed': 0}
     assert [case['time_s'] for case in figures['cases']] == [2.0, 2.0]
     assert 'closure (12), L2, largest' in capsys.readouterr().out
@@ -151,7 +151,7 @@ def test_a_missed_bar_is_the_exit_code(tmp_path, monkeypatch):
     monkeypatch.setattr(rough_experiments, 'CLOSURE_BAR', 0.0)
     monkeypatch.setattr(rough_experiments, 'rough_page', lambda *arguments: [tmp_path] * 2)
     assert main(['experiment', 'random_terrain', '--duration', '1', '--out', str(tmp_path)]) == 1
-    assert 'Goal MISSED' in (tmp_path / 'random_terrain.md').read_text()
+    assert 'Checks FAILED' in (tmp_path / 'random_terrain.md').read_text()
 
 
 def test_a_film_that_cannot_be_written_is_refused_before_the_runs(tmp_path):
