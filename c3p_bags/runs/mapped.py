@@ -40,18 +40,11 @@ class Rows:
 
     def append(self, rows: Array) -> None:
         """Append rows (k, …)."""
+        self._parts.append(_narrowed(rows))
         self._count += len(rows)
-        # Python's objects cannot be in a file; of a text that repeats one is kept
-        if rows.dtype == object:
-            same = self._parts[-1] if self._parts else rows
-            if _one_text(rows) and _one_text(same) and rows[0] == same[0]:
-                rows = np.broadcast_to(rows[:1], len(rows) + len(same) * bool(self._parts))
-                self._parts[-1:] = []
-            self._parts.append(rows)
-            return
-        self._parts.append(rows)
         self._bytes += rows.nbytes
-        if self._bytes > IN_MEMORY:
+        # Python's objects cannot be in a file
+        if self._bytes > IN_MEMORY and rows.dtype != object:
             self._write()
 
     def _write(self) -> None:
@@ -69,8 +62,8 @@ class Rows:
         At least one part must have been appended.
         """
         if self._file is None:
-            parts, self._parts = self._parts, []
-            return parts[0] if len(parts) == 1 else np.concatenate(parts)
+            whole, self._parts = np.concatenate(self._parts), []
+            return _narrowed(whole)
         if self._parts:
             self._write()
         self._file.flush()
@@ -81,9 +74,12 @@ class Rows:
         return np.asarray(found)
 
 
-def _one_text(rows: Array) -> bool:
-    return len(rows) > 0 and isinstance(rows[0], str) and (
-        rows.strides == (0,) or bool((rows == rows[0]).all()))
+def _narrowed(rows: Array) -> Array:
+    """Return `rows`; a text that all of them repeat takes the memory of one."""
+    if rows.dtype == object and len(rows) and isinstance(rows[0], str) and (
+            rows == rows[0]).all():
+        return np.broadcast_to(rows[:1], rows.shape)
+    return rows
 
 
 def kept(array: Array) -> Array:
