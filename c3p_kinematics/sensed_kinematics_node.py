@@ -127,10 +127,11 @@ class SensedKinematicsNode(SuiteNode):
             self.diagnostics.condition('gap', OK, 'joint states without gaps')
 
     def _publish(self, estimate: OdometryEstimate, stamp: int) -> None:
-        values, covariance = self.parameters.value, planar_covariance
+        values = self.parameters.value
         if not self.send(self._odom, self._write, stamp, pose_numbers(estimate.pose),
-                         twist_numbers(estimate.twist), covariance(estimate.pose_covariance),
-                         covariance(estimate.twist_covariance)):
+                         twist_numbers(estimate.twist),
+                         planar_covariance(estimate.pose_covariance),
+                         planar_covariance(estimate.twist_covariance)):
             # without odometry the controllers brake; an estimate that is not finite stays so
             self._odometry.reset(self._placed)
             return
@@ -140,9 +141,9 @@ class SensedKinematicsNode(SuiteNode):
         changed, self._slipping = estimate.slip.slipping != self._slipping, estimate.slip.slipping
         if changed or estimate.time >= self._slip_due:
             self._slip_due = estimate.time + 1.0 / values.slip_rate
-            self.send_later(
+            self.afterwards(lambda: self.send(
                 self._slip, self._write_slip, stamp, position=estimate.residual[:, 0],
-                velocity=estimate.residual[:, 1], effort=estimate.slip.probability)
+                velocity=estimate.residual[:, 1], effort=estimate.slip.probability))
         if changed:
             self._report_slip(estimate)
 

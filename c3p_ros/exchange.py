@@ -124,7 +124,7 @@ class Exchange:
         self._order, self._passed = count(), set[Channel]()
         # thread of the turn, None between turns
         self._thread: int | None = None
-        self._later: deque[Callable[[], None]] = deque()
+        self._later: deque[Callable[[], object]] = deque()
 
     def join(self, listener: Listener, subscription: Subscription) -> Channel:
         """Add a listener with its subscription; only that of the first of a topic is read."""
@@ -180,7 +180,7 @@ class Exchange:
             while self._later:
                 self._later.popleft()()
 
-    def afterwards(self, call: Callable[[], None]) -> None:
+    def afterwards(self, call: Callable[[], object]) -> None:
         """Call at the end of the present turn; at once between turns."""
         if self._thread == threading.get_ident():
             self._later.append(call)

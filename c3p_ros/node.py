@@ -219,30 +219,20 @@ class SuiteNode(Node):
         nodes of this process subscribe to it they get it at once, and other processes after what
         it causes in this one. May be called from any thread.
         """
-        return self._send(publisher, write, arguments, values, False)
-
-    def send_later(self, publisher: Publisher, write: Callable[..., Any], *arguments: Any,
-                   **values: Any) -> bool:
-        """Do as `send`; other processes get the message after what the present one causes."""
-        return self._send(publisher, write, arguments, values, True)
-
-    def _send(self, publisher: Publisher, write: Callable[..., Any], arguments: tuple[Any, ...],
-              values: Mapping[str, Any], later: bool) -> bool:
         try:
             message = write(*arguments, **values)
         except PublishError as error:
             self.diagnostics.withhold(error)
             return False
-        if self._exchange is not None and message.__class__ is bytes:
-            # before its copy can come
-            later = self._exchange.published(publisher, message) or later
-        if later:
+        # the nodes of this process have it before its copy can come
+        if (self._exchange is not None and message.__class__ is bytes
+                and self._exchange.published(publisher, message)):
             self.afterwards(lambda: self.publish(publisher, message))
         else:
             self.publish(publisher, message)
         return True
 
-    def afterwards(self, call: Callable[[], None]) -> None:
+    def afterwards(self, call: Callable[[], object]) -> None:
         """Call after what the present message causes in this process."""
         if self._exchange is None:
             call()
