@@ -216,11 +216,10 @@ class PredictiveController:
             state = self.observer.predict(state, torque, duration)
         self._watch(state, sensed.time, dt)
         self._reference(setpoint, state, sensed.time, dt)
-        if s.ripple_weight > 0.0 and not (self._priority.fewer or self._spanned):
-            self._steady(state, sensed.time)
+        self._steady(state, sensed.time)
         if self._priority.fewer:
             self._priority.apply(self._rows, self._times, state[2], dt, self._base, self._weights)
-        due = sensed.time - self._planned >= s.period - 0.5 * dt
+        due = self._due(sensed.time, dt)
         if self._plan is None:
             self._compete(state)
         elif due:
@@ -242,17 +241,20 @@ class PredictiveController:
             return
         (state, setpoint, now, dt), self._present = self._present, None
         begin = now + dt
-        if begin - self._planned < self.settings.period - 0.5 * dt:
+        if not self._due(begin, dt):
             return
         state = self.observer.predict(state, self._last, dt)
-        # of a bare twist the reference goes on from cycle to cycle
+        # the cycle itself advances the reference of a bare twist
         reference, self._twist = self._twist, self._twist.copy()
         self._reference(setpoint, state, begin, dt)
         self._twist = reference
-        if self.settings.ripple_weight > 0.0 and not self._spanned:
-            self._steady(state, begin)
+        self._steady(state, begin)
         self._improve(state, begin - self._planned)
         self._planned = begin
+
+    def _due(self, now: float, dt: float) -> bool:
+        """Return whether a solution is due in the cycle at `now`, s, of `dt` s."""
+        return now - self._planned >= self.settings.period - 0.5 * dt
 
     def _estimate(self, estimator: DelayEstimator, pose: Array, state: Array, dt: float
                   ) -> None:
@@ -309,8 +311,10 @@ class PredictiveController:
 
     def _steady(self, state: Array, now: float) -> None:
         """Set weight and dither of the yaw rate: none while casters have to turn."""
-        dither_at(now, self._times, DITHER, 2.0 * math.pi * DITHER_FREQUENCY, self._dither)
-        calm(self.observer.model[0], state, self._rows, self._calm, self._dither, self._weights)
+        if self.settings.ripple_weight > 0.0 and not (self._priority.fewer or self._spanned):
+            dither_at(now, self._times, DITHER, 2.0 * math.pi * DITHER_FREQUENCY, self._dither)
+            calm(self.observer.model[0], state, self._rows, self._calm, self._dither,
+                 self._weights)
 
     def _solve(self, state: Array, torques: Array, iterations: int) -> float:
         # a limit may have fallen since the plan was made
@@ -362,7 +366,7 @@ class PredictiveController:
         return self._plan[k] + self._gains[k] @ self._error
 
     def _send(self, torque: Array, dt: float) -> Array:
-        if not math.isfinite(sum(torque.tolist())):
+        if not all(map(math.isfinite, torque.tolist())):
             # the plan has diverged
             self._plan, torque = None, np.zeros(self.robot.efforts)
         most = self.settings.torque_rate * dt * self._pace
