@@ -100,7 +100,7 @@ def conditions_text(conditions: Mapping[str, Any]) -> str:
 
 
 def verdict(metrics: Mapping[str, Any]) -> str:
-    """Return whether the goal was reached; of a model without a loop, whether checks passed."""
+    """Return the result as text: of the goal, or of the checks of a model without a loop."""
     what, good, bad = (('goal', 'reached', 'MISSED') if 'plant' in metrics['conditions']
                        else ('checks', 'passed', 'FAILED'))
     return f'{what} {good if metrics["reached"] else bad}'
@@ -136,7 +136,7 @@ def write_report(experiment: Named, metrics: Mapping[str, Any], base: Path) -> P
     path = base.with_name(base.name + '.md')
     path.write_text(
         f'# {experiment.name}: {experiment.title}\n\n{experiment.source}. '
-        f'{conditions_text(metrics["conditions"])}. {_verdict(metrics)}\n\n'
+        f'{conditions_text(metrics["conditions"])}. {_sentence(metrics)}\n\n'
         f'{markdown_table(metrics["table"])}\n\n![{experiment.title}]({base.name}.png)\n',
         encoding='utf-8')
     return path
@@ -154,7 +154,7 @@ def write_index(results: Sequence[Mapping[str, Any]], out: Path) -> Path:
                      f'{bars_text(metrics["table"])} |')
     for metrics in results:
         name = metrics['experiment']
-        lines += ['', f'## {name}: {metrics["title"]}', '', _verdict(metrics), '',
+        lines += ['', f'## {name}: {metrics["title"]}', '', _sentence(metrics), '',
                   markdown_table(metrics['table']), '', f'[![{name}]({name}.png)]({name}.png)']
     path = out / 'index.md'
     path.write_text('\n'.join(lines) + '\n', encoding='utf-8')
@@ -171,6 +171,7 @@ def bars_text(rows: Sequence[Mapping[str, Any]]) -> str:
     return f'{met} of {len(verdicts)} met, {stretched} stretch'
 
 
-def _verdict(metrics: Mapping[str, Any]) -> str:
+def _sentence(metrics: Mapping[str, Any]) -> str:
+    """Return the `verdict` as a sentence."""
     text = verdict(metrics)
     return f'{text[0].upper()}{text[1:]}.'
