@@ -129,9 +129,8 @@ class SensedKinematicsNode(SuiteNode):
     def _publish(self, estimate: OdometryEstimate, stamp: int) -> None:
         values = self.parameters.value
         if not self.send(self._odom, self._write, stamp, pose_numbers(estimate.pose),
-                         twist_numbers(estimate.twist),
-                         planar_covariance(estimate.pose_covariance),
-                         planar_covariance(estimate.twist_covariance)):
+                         twist_numbers(estimate.twist), *map(planar_covariance, (
+                             estimate.pose_covariance, estimate.twist_covariance))):
             # without odometry the controllers brake; an estimate that is not finite stays so
             self._odometry.reset(self._placed)
             return
@@ -141,9 +140,9 @@ class SensedKinematicsNode(SuiteNode):
         changed, self._slipping = estimate.slip.slipping != self._slipping, estimate.slip.slipping
         if changed or estimate.time >= self._slip_due:
             self._slip_due = estimate.time + 1.0 / values.slip_rate
-            self.afterwards(lambda: self.send(
-                self._slip, self._write_slip, stamp, position=estimate.residual[:, 0],
-                velocity=estimate.residual[:, 1], effort=estimate.slip.probability))
+            along, across = estimate.residual.T
+            self.afterwards(lambda: self.send(self._slip, self._write_slip, stamp, position=along,
+                                              velocity=across, effort=estimate.slip.probability))
         if changed:
             self._report_slip(estimate)
 
