@@ -12,7 +12,13 @@ from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.calibration.online import LearningSettings, SelfCalibration
 from c3p_kinematics.calibration.online_yaw import YawLearner
 from c3p_kinematics.calibration.parameters import CalibrationSettings
-from c3p_kinematics.odometry import CAPACITY, Odometry, OdometryEstimate, OdometrySettings
+from c3p_kinematics.odometry import (
+    CAPACITY,
+    Odometry,
+    OdometryEstimate,
+    OdometrySettings,
+    Rates,
+)
 from c3p_kinematics.slip import vectors
 
 
@@ -61,8 +67,7 @@ class CalibratingOdometry(Odometry):
         super().__init__(replace(robot), replace(
             settings, prior=learning.calibration.prior))
         # the covariance of the pose is joint with that of the estimate
-        self._lasting.cross = self.calibration.cross
-        self._lasting.spread = self.calibration.spread
+        self._lasting.share(self.calibration.spread, self.calibration.cross)
 
     def warm_up(self) -> None:
         """Compile all kernels, and reset."""
@@ -93,19 +98,20 @@ class CalibratingOdometry(Odometry):
         return super()._sample(time, measured + self._zero, wheel_angle, wheel_rate,
                                steering_rate, dt)
 
-    def _latch_only(self, dt: float, steering: Array, wheel: Array, rates: list[Array] | None,
+    def _latch_only(self, dt: float, steering: Array, wheel: Array, rates: Rates | None,
                     bridged: bool) -> None:
         self._interrupt()
         super()._latch_only(dt, steering, wheel, rates, bridged)
 
-    def _move(self, dt: float, steering: Array, wheel: Array, rates: list[Array] | None) -> str:
+    def _move(self, dt: float, steering: Array, wheel: Array, rates: Rates | None) -> str:
         reason = super()._move(dt, steering, wheel, rates)
         if reason:
             return reason
         # duration and hold of the step as it was integrated
-        span, held = self._steps[(self._kept - 1) % CAPACITY, 3:]
-        good = not (self._last.slip.slipping or held or self._faults.alarm)
-        motion = (self._middle - self._zero, self._wheel * span, self._steer * span)
+        span, held = self._ring.steps[(self._kept - 1) % CAPACITY, 3:].tolist()
+        good = not (self._monitor.slipping or held or self._faults.alarm)
+        motion = (self._motion.steering - self._zero, self._motion.wheel_rate * span,
+                  self._motion.steering_rate * span)
         changed = self.calibration.step(*motion, good)
         if self.yaw is not None:
             changed = self.yaw.step(*motion, span, good) or changed
@@ -121,9 +127,9 @@ class CalibratingOdometry(Odometry):
     def follow(self) -> None:
         """Use the present estimate of `calibration`, after it was set."""
         parameters, geometry = self.calibration.parameters, self.robot.geometry
-        self._lasting.spread = self.calibration.spread
+        self._lasting.share(self.calibration.spread, self.calibration.cross)
         geometry[:, :2], geometry[:, 2] = parameters[:, 2:4], parameters[:, 1]
         geometry[:, 3] = parameters[:, 0]
         # another zero is not a turn of a caster
-        self._latch[0] += parameters[:, 4] - self._zero
+        self._motion.latch[0] += parameters[:, 4] - self._zero
         self._zero = parameters[:, 4].copy()

@@ -21,7 +21,8 @@ from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics import _fault_kernels as kernels
-from c3p_kinematics._odometry_kernels import LEAST_TRUST
+from c3p_kinematics._odometry_kernels import LEAST_TRUST, lengths
+from c3p_kinematics._odometry_state import FaultState
 from c3p_kinematics.slip import FALSE_ALARM, ROUNDING, thresholds, vectors
 
 # words of the kinds, in the order of the columns of `FaultReport.probability`
@@ -223,26 +224,31 @@ class FaultMonitor:
                               robot.caster_offset * steering_resolution).max())
         # uniform rounding has deviation Δ/√12, behind the low-pass
         noise = math.hypot(s.noise_std, step / math.sqrt(12.0) / s.time_constant)
-        self._noise = np.array([noise, noise, s.radius, s.offset, s.zero, s.hip, s.creep])
+        self.state = FaultState(
+            s.time_constant, 1.0 / s.memory,
+            np.array([noise, noise, s.radius, s.offset, s.zero, s.hip, s.creep]), np.empty(n),
+            np.empty((n, kernels.MEMORY)), np.empty((n, 4)), np.empty((n, 2)))
         self._unmoved = np.array([6.0 * wheel_resolution + 0.02,
                                   6.0 * steering_resolution + 0.02])
         self.threshold, self._several = thresholds(n, s.false_alarm)
         self._driven = np.ascontiguousarray(robot.driven)
         self._free = ~np.asarray(robot.steered, bool)
+        # of reports without an alarm
+        self._none = np.zeros((n, kernels.KINDS))
         self.reset()
 
     def reset(self) -> None:
         """Clear the memory."""
-        n = self.robot.count
+        n, state = self.robot.count, self.state
         self.alarm, self.statistic = False, 0.0
         self._held = self._since = self._path = self._peak = 0.0
-        self._memory, self._statistic = np.zeros((n, kernels.MEMORY)), np.zeros((n, 4))
+        for array in (state.memory, state.statistic, state.innovation):
+            array[:] = 0.0
+        state.memory[:, kernels.LEAPT:kernels.LEAPT + 2] = math.inf
+        state.trusted[:] = 1.0
         self._evidence, self._posterior = np.zeros((n + 1, 4)), np.zeros((n, 4))
         self._jumped = np.zeros((n, 2), bool)
-        self._memory[:, kernels.LEAPT:kernels.LEAPT + 2] = math.inf
-        self._trusted, self._speed = np.ones(n), np.zeros((n, 2))
-        self._table = np.zeros((n, kernels.KINDS))
-        self._none = np.zeros((n, kernels.KINDS))
+        self._table, self._speed = np.zeros((n, kernels.KINDS)), np.zeros(n)
 
     def step(self, dt: float, steering: ArrayLike, wheel_rate: ArrayLike,
              steering_rate: ArrayLike) -> FaultReport:
@@ -271,34 +277,55 @@ class FaultMonitor:
     def advance(self, dt: float, steering: Array, wheel_rate: Array, steering_rate: Array
                 ) -> None:
         """Do as `step` with contiguous finite arrays of the right size, unchecked."""
-        s = self.settings
-        gain = -math.expm1(-dt / s.time_constant)
-        self.statistic = kernels.hypotheses(
-            self.robot.geometry, steering, wheel_rate, steering_rate, dt, gain, self._noise,
-            1.0 / s.memory, self._trusted, self._memory, self._statistic, self._speed)
-        self._decide(dt, wheel_rate)
+        state, speed = self.state, np.empty(self.robot.count)
+        statistic = kernels.hypotheses(
+            self.robot.geometry, steering, wheel_rate, steering_rate, dt,
+            -math.expm1(-dt / state.time_constant), state.noise, state.leak, state.trusted,
+            state.memory, state.statistic, state.innovation)
+        lengths(state.innovation, speed)
+        self.judge(dt, wheel_rate, statistic, speed)
 
-    def _decide(self, dt: float, wheel_rate: Array) -> None:
-        """Start and end the alarm, and judge the hypotheses while it lasts."""
-        s = self.settings
-        changing = (self.statistic < CLEAR * self.threshold if self.alarm
-                    else self.statistic > self.threshold)
+    def judge(self, dt: float, wheel_rate: Array, statistic: float, speed: Array) -> None:
+        """
+        Start and end the alarm by a sample that `state` contains, and name faults while it lasts.
+
+        Parameters
+        ----------
+        dt : float, s
+        wheel_rate : (n,) array, rad/s
+        statistic : float
+            χ² of all casters.
+        speed : (n,) array, m/s
+            Lengths of the innovations; the reports keep it.
+        """
+        self.statistic, self._speed = statistic, speed
+        changing = (statistic < CLEAR * self.threshold if self.alarm
+                    else statistic > self.threshold)
         if changing:
-            self._held += dt
-            self._path += float(np.abs(wheel_rate * self.robot.wheel_radius).max()) * dt
+            self._change(dt, wheel_rate)
         else:
             self._held = self._path = 0.0
-        if changing and self._held >= (s.release if self.alarm else s.persistence) + ROUNDING and (
-                not self.alarm or self._trusted.all() or self._path >= s.released_after):
+        if self.alarm and self.robot.count > 2:
+            self._name(dt)
+
+    def _change(self, dt: float, wheel_rate: Array) -> None:
+        """Start the alarm, or end it, once its condition has lasted."""
+        s = self.settings
+        self._held += dt
+        self._path += float(np.abs(wheel_rate * self.robot.wheel_radius).max()) * dt
+        if self._held >= (s.release if self.alarm else s.persistence) + ROUNDING and (
+                not self.alarm or self.state.trusted.all() or self._path >= s.released_after):
             self.alarm = not self.alarm
             self._held = self._since = self._path = self._peak = 0.0
-            self._trusted[:], self._jumped[:], self._evidence[:] = 1.0, False, 0.0
-        if not self.alarm or self.robot.count < 3:
-            return
+            self.state.trusted[:], self._jumped[:], self._evidence[:] = 1.0, False, 0.0
+
+    def _name(self, dt: float) -> None:
+        """Judge the hypotheses."""
+        s, memory = self.settings, self.state.memory
         self._since += dt
         self._peak = max(self.statistic, self._peak * math.exp(-dt / FADING))
         if self._since < SUDDEN:
-            self._jumped |= self._memory[:, kernels.LEAPT:kernels.LEAPT + 2] < SUDDEN
+            self._jumped |= memory[:, kernels.LEAPT:kernels.LEAPT + 2] < SUDDEN
         least = self.threshold if self._since <= s.time_constant else max(
             self.threshold, FADED * self._peak)
         if self.statistic < least:
@@ -306,22 +333,22 @@ class FaultMonitor:
             return
         prior = PRIOR.copy()
         # a wheel that stands on a standing platform is not pushed sideways
-        if math.sqrt(float((self._memory[:, kernels.ROLLED] + self._memory[:, kernels.TOWED]
-                            ).max())) < s.standing and self._free.all():
+        if math.sqrt(float((memory[:, kernels.ROLLED] + memory[:, kernels.TOWED]).max())
+                     ) < s.standing and self._free.all():
             prior[kernels.ACROSS] += math.log(UNLIKELY)
         # samples within the window of the low-pass are one
-        kernels.weigh(self._statistic, self.statistic, self._several, OCCAM, prior,
+        kernels.weigh(self.state.statistic, self.statistic, self._several, OCCAM, prior,
                       self._evidence, math.exp(-dt / EVIDENCE), dt / s.time_constant,
                       self._posterior)
         odds = SLIPS / (1.0 - SLIPS) * math.exp(-self._since / SLIP_TIME)
-        kernels.kinds(self._posterior, self._memory, self._unmoved, self._jumped, self._driven,
+        kernels.kinds(self._posterior, memory, self._unmoved, self._jumped, self._driven,
                       odds / (1.0 + odds), self._table)
         if self._jumped.any():
             # what began at once is no slip of another caster
             several = 1.0 - self._table.sum()
             self._table[~self._jumped.any(1)] *= UNLIKELY
             self._table /= self._table.sum() + several
-        self._trusted[self._table @ OF_STEERING > 0.5] = 0.0
+        self.state.trusted[self._table @ OF_STEERING > 0.5] = 0.0
 
     @property
     def left_out(self) -> int:
@@ -351,4 +378,4 @@ class FaultMonitor:
         """Return the state after the last sample."""
         return FaultReport(self.alarm, self._table.copy() if self.alarm and self.robot.count > 2
                            else self._none, self.statistic, self.threshold,
-                           np.hypot(self._speed[:, 0], self._speed[:, 1]))
+                           self._speed)

@@ -26,7 +26,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import GRAVITY, Array, CasterRobot
-from c3p_kinematics import _odometry_kernels as kernels
+from c3p_kinematics._odometry_cycle import plausibility
+from c3p_kinematics._odometry_kernels import HELD, ROLLING
+from c3p_kinematics._odometry_state import GripState
 from c3p_kinematics.slip import vectors
 
 
@@ -97,6 +99,13 @@ class GripMonitor:
     robot : CasterRobot
     settings : GripSettings, optional
 
+    Attributes
+    ----------
+    state : GripState
+        Memory, and what the kernels write: its `weight` (n,) is 1 for a plausible caster.
+    age : float, s
+        Time for which the twist has been held; inf before the first sample.
+
     Examples
     --------
     >>> robot = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51)
@@ -112,20 +121,21 @@ class GripMonitor:
     def __init__(self, robot: CasterRobot, settings: GripSettings | None = None) -> None:
         """Accept the first sample."""
         self.robot = robot
-        self.settings = settings or GripSettings()
-        self._weight, self._excess = np.ones(robot.count), np.zeros(robot.count)
+        self.settings = s = settings or GripSettings()
+        self.state = GripState(s.acceleration, s.noise, s.resolution, s.speed_fraction,
+                               s.longest_hold, np.empty(3), np.empty(3), np.empty(robot.count),
+                               np.empty(robot.count))
+        # of reports on samples whose casters all are plausible
+        self._all = np.ones(robot.count, bool)
+        self._all.flags.writeable = False
         self.reset()
-
-    @property
-    def weight(self) -> Array:
-        """Weight (n,) of each caster in a fit: 1 where it is plausible."""
-        return self._weight
 
     def reset(self) -> None:
         """Accept the next sample unchecked."""
-        self._reference, self._twist, self._age = np.zeros(3), np.zeros(3), math.inf
-        self._weight[:], self._excess[:] = 1.0, 0.0
+        self.age, state = math.inf, self.state
+        state.reference[:], state.twist[:], state.weight[:], state.excess[:] = 0.0, 0.0, 1.0, 0.0
         # of the last sample, made when it is read
+        self._verdict = ROLLING
         self._report: GripReport | None = None
 
     def step(self, dt: float, steering: ArrayLike, wheel_rate: ArrayLike,
@@ -148,28 +158,21 @@ class GripMonitor:
         """
         steering, wheel, steer = vectors(self.robot.count, steering=steering,
                                          wheel_rate=wheel_rate, steering_rate=steering_rate)
-        return self.advance(dt, steering, wheel, steer)
-
-    def advance(self, dt: float, steering: Array, wheel_rate: Array, steering_rate: Array,
-                left_out: int = -1) -> GripReport:
-        """
-        Do as `step` with contiguous finite arrays of the right size, unchecked.
-
-        A caster `left_out` is not plausible, whatever it measures.
-        """
-        s = self.settings
-        age = self._age if self._age < s.longest_hold else math.inf
-        verdict = kernels.judge(self.robot.geometry, steering, wheel_rate, steering_rate, dt, age,
-                                s.acceleration, s.noise + s.resolution / dt, s.speed_fraction,
-                                left_out, self._reference, self._twist, self._weight, self._excess)
-        self._age = self._age + dt if verdict == kernels.HELD else 0.0
-        self._report = None
+        self.judge(dt, plausibility(self.robot.geometry, steering, wheel, steer, dt, self.age, -1,
+                                    self.state))
         return self.report()
+
+    def judge(self, dt: float, verdict: int) -> None:
+        """Take the `verdict` on a sample, `dt` [s] after that before; `state` has the rest."""
+        self.age = self.age + dt if verdict == HELD else 0.0
+        self._verdict, self._report = verdict, None
 
     def report(self) -> GripReport:
         """Return the verdict on the last sample."""
         if self._report is None:
-            self._report = GripReport(self._weight == 1.0, self._excess.copy(),
-                                      self._age if self._age < math.inf else 0.0,
-                                      self._twist.copy())
+            state = self.state
+            plausible = self._all if self._verdict == ROLLING else state.weight == 1.0
+            self._report = GripReport(plausible, state.excess.copy(),
+                                      self.age if self.age < math.inf else 0.0,
+                                      state.twist.copy())
         return self._report

@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
+from c3p_kinematics import _odometry_cycle as cycle
 from c3p_kinematics import _odometry_kernels as kernels
-from c3p_kinematics._planar_kernels import solve
+from c3p_kinematics._odometry_state import Motion, Peak, Place, Ring
 from c3p_kinematics.faults import FaultMonitor
 from c3p_kinematics.grip import GripMonitor, GripReport
 from c3p_kinematics.odometry_data import (
-    LARGEST_RATE,
     PARAMETERS,
     OdometryEstimate,
     OdometrySettings,
@@ -33,11 +33,11 @@ from c3p_kinematics.odometry_data import (
     odometry_settings,
     planar_covariance,
 )
-from c3p_kinematics.sample_times import REPEATED, Repetition, SampleStep, interval
+from c3p_kinematics.sample_times import REPEATED, SampleStep
 from c3p_kinematics.se2 import wrap
 from c3p_kinematics.singularity import length_scale
-from c3p_kinematics.slip import SlipMonitor, SlipReport, SlipSettings, vectors, within
-from c3p_kinematics.uncertainty import LastingErrors, RecentPeak
+from c3p_kinematics.slip import SlipMonitor, SlipReport, SlipSettings, vectors
+from c3p_kinematics.uncertainty import LastingErrors
 
 __all__ = ['PARAMETERS', 'Odometry', 'OdometryEstimate', 'OdometrySettings',
            'odometry_settings', 'planar_covariance']
@@ -47,6 +47,9 @@ ISOLATED = 0.9
 
 # steps kept for the second fit: 0.2 s at 320 Hz; at higher rates its span is shorter
 CAPACITY = 64
+
+# rates of wheels and steering axes, rad/s
+Rates = tuple[Array, Array]
 
 
 class Odometry:
@@ -82,17 +85,16 @@ class Odometry:
         self._monitor = SlipMonitor(robot, SlipSettings(**{**vars(s.slip), 'noise_std': noise}))
         self._grip = GripMonitor(robot, replace(s.grip, resolution=step))
         self._faults = FaultMonitor(robot, s.wheel_resolution, s.steering_resolution, s.faults)
-        # ring for a second fit: steering halfway, rates, weight of each caster; twist, dt, held
-        self._casters, self._steps = np.zeros((CAPACITY, 4, n)), np.zeros((CAPACITY, 5))
-        self._growth = np.array([s.position_variance_per_metre, s.position_variance_per_radian,
-                                 s.yaw_variance_per_metre, s.yaw_variance_per_radian])
-        self._lever = length_scale(robot)
         self._lasting = LastingErrors(robot, s.prior, s.steering_resolution, s.rate_lag)
-        # covariance of the rounding of the newest angles and of those at the start
-        self._ends, self._end_variance = np.zeros((3, 3)), self._difference_noise**2
-        self._latch, self._ones = np.zeros((3, n)), np.ones(n)
-        self._middle, self._wheel, self._steer = np.empty(n), np.empty(n), np.empty(n)
-        self._step, self._unit, self._spare = np.empty(3), np.empty((3, 3)), np.empty((n, 2))
+        self._motion = Motion(np.zeros((3, n)), np.empty(n), np.empty(n), np.empty(n), np.empty(n),
+                              np.empty(3), np.empty((n, 2)), np.empty((3, 3)))
+        self._ring = Ring(np.zeros((CAPACITY, 4, n)), np.zeros((CAPACITY, 5)))
+        growth = np.array([s.position_variance_per_metre, s.position_variance_per_radian,
+                           s.yaw_variance_per_metre, s.yaw_variance_per_radian])
+        self._place = Place(np.empty(3), np.empty(3), np.empty((3, 3)), np.empty((3, 3)), growth,
+                            length_scale(robot), s.standing_distance, self._difference_noise**2)
+        self._peak = Peak(s.hold, s.slip.speed_fraction, s.creep, np.empty((3, 3)), np.empty(1))
+        self._ones = np.ones(n)
         # of `step_by`: time since the first sample, and since the last accepted one, s
         self._clock, self._since = 0.0, 0.0
         self.reset()
@@ -100,7 +102,7 @@ class Odometry:
     @property
     def pose(self) -> Array:
         """Pose (x, y, yaw) on the floor: m and rad."""
-        return self._pose.copy()
+        return self._place.pose.copy()
 
     def warm_up(self) -> None:
         """Compile all kernels, those after a slip or a gap included, and reset."""
@@ -109,17 +111,16 @@ class Odometry:
         for time, angle in ((0.0, still), (0.01, moved), (0.02 + gap, moved)):
             self.step(time, still, angle, still, still)
             self._refit(0)
-        # and of slip, faults and wrong parameters alone
+        # and of slip, faults and held twists alone
         self._faults.warm_up()
-        self._lasting.carry(0.0, 0.0)
         kernels.posterior(still.copy(), 0.0, still.copy())
-        kernels.add_slip(self._covariance, 0.0, self._unit, 0.0)
+        cycle.go(self._motion, 0.0, True, self._place, self._ring, 0)
         self.reset()
 
     @property
     def without(self) -> Array:
         """χ² of the filtered residuals without each caster (n,), of the last sample."""
-        return self._monitor.without
+        return self._monitor.state.without
 
     def reset(self, pose: ArrayLike = (0.0, 0.0, 0.0)) -> None:
         """
@@ -133,18 +134,17 @@ class Odometry:
         pose = np.array(pose, float)
         if pose.shape != (3,) or not np.all(np.isfinite(pose)):
             raise ValueError(f'pose = {pose.tolist()}: expected three finite numbers, x, y, yaw')
-        s, n = self.settings, self.robot.count
+        s, n, place = self.settings, self.robot.count, self._place
         pose[2] = float(wrap(pose[2]))
-        self._pose, self._anchor = pose, pose.copy()
         variance = np.array([s.initial_position_std, s.initial_position_std, s.initial_yaw_std])**2
-        self._covariance = np.diag(variance)
+        place.pose[:] = place.anchor[:] = pose
+        place.covariance[:], place.ends[:] = np.diag(variance), 0.0
         self._lasting.reset()
-        self._ends[:] = 0.0
-        self._peak = RecentPeak(np.diag(np.full(3, s.rate_noise_std**2)), s.hold)
+        self._peak.value[:], self._peak.time[:] = np.diag([s.rate_noise_std**2] * 3), -math.inf
         self._time = self._moved = -math.inf
         self._distance, self._skipped, self._rejected, self._gaps = 0.0, 0, 0, 0
         # age of the newest sample at its stamp, s
-        self._repetition, self._repeated, self._age = Repetition(n), 0, 0.0
+        self._before, self._repeated, self._age = np.full((4, n), math.nan), 0, 0.0
         self._pace = SampleStep(s.stamp_jitter)
         # bound of the error caused by held twists, m and rad
         self._doubt = [0.0, 0.0]
@@ -155,10 +155,12 @@ class Odometry:
         self._left_out = -1
         self._kept, self._refitted = 0, False
         slip = self._monitor.step(0.0, np.zeros(n), np.zeros(n), np.zeros(n))
-        self._last = OdometryEstimate(0.0, pose.copy(), np.zeros(3), np.diag(variance),
+        self._last = OdometryEstimate(0.0, pose, np.zeros(3), np.diag(variance),
                                       self._peak.value.copy(), np.zeros((n, 2)), slip,
                                       self._grip.report(), np.zeros(2), 0.0, True,
                                       'no sample yet', 0, 0, 0)
+        # newest twist, its covariance, residuals and slip
+        self._fitted = self._last.twist, self._last.twist_covariance, self._last.residual, slip
 
     def step(self, time: float, steering: ArrayLike, wheel_angle: ArrayLike,
              wheel_rate: ArrayLike | None = None, steering_rate: ArrayLike | None = None
@@ -208,7 +210,7 @@ class Odometry:
         (0.1, [0.0, 0.01, 0.0])
         """
         if dt is None:
-            self.reset(self._pose)
+            self.reset(self._place.pose)
         self._clock += dt or 0.0
         self._since += dt or 0.0
         estimate = self._sample(self._clock, steering, wheel_angle, wheel_rate, steering_rate,
@@ -220,15 +222,18 @@ class Odometry:
     def _sample(self, time: float, steering: ArrayLike, wheel_angle: ArrayLike,
                 wheel_rate: ArrayLike | None, steering_rate: ArrayLike | None, dt: float | None
                 ) -> OdometryEstimate:
-        n, rates = self.robot.count, None
+        n, verdict = self.robot.count, cycle.IMPLAUSIBLE
         steering, wheel = vectors(n, steering=steering, wheel_angle=wheel_angle)
+        # what stands for unknown rates is not read
+        timed, rolling, turning = False, wheel, steering
         if wheel_rate is not None and steering_rate is not None:
-            rates = vectors(n, wheel_rate=wheel_rate, steering_rate=steering_rate)
-            if not all(within(rate, LARGEST_RATE) for rate in rates):
-                rates = None
-        if implausible := implausible_sample(time, steering, wheel):
-            return self._reject(implausible)
-        if rates is not None and self._repetition.found(steering, rates[1], wheel, rates[0]):
+            timed, (rolling, turning) = True, vectors(n, wheel_rate=wheel_rate,
+                                                      steering_rate=steering_rate)
+        if abs(time) < math.inf:
+            verdict = cycle.inspect(self._before, steering, wheel, turning, rolling, timed)
+        if verdict == cycle.IMPLAUSIBLE:
+            return self._reject(implausible_sample(time, steering, wheel))
+        if verdict == cycle.REPEATED:
             self._repeated += 1
             self._last = self._last._replace(accepted=False, reason=REPEATED,
                                              repeated=self._repeated)
@@ -236,9 +241,10 @@ class Odometry:
         # the first sample has nothing before it
         if dt is None or self._time == -math.inf:
             dt = float(time) - self._time
-        self._time = float(time)
-        if rates is not None:
-            dt = self._pace.step(dt, (steering, wheel), rates[::-1]) or dt
+        self._time, rates = float(time), None
+        if verdict == cycle.TIMED:
+            rates = rolling, turning
+            dt = self._pace.step(dt, (steering, wheel), (turning, rolling)) or dt
         reason, bridged = irregular_step(dt, self.settings.max_gap), False
         if not reason:
             reason = self._move(dt, steering, wheel, rates)
@@ -246,13 +252,15 @@ class Odometry:
             reason, bridged = self._bridge(dt, steering, wheel, rates, reason)
         if reason:
             self._latch_only(dt, steering, wheel, rates, bridged)
-        self._rate[:] = math.nan if rates is None else rates[0]
-        self._last = self._last._replace(
-            time=self._time, pose=self._pose.copy(),
-            pose_covariance=self._covariance + self._lasting.covariance + self._ends,
-            grip=self._grip.report(), doubt=np.array(self._doubt), distance=self._distance,
-            accepted=True, reason=reason, skipped=self._skipped, gaps=self._gaps,
-            faults=self._faults.report())
+        self._rate[:] = math.nan if rates is None else rolling
+        twist, twist_covariance, residual, slip = self._fitted
+        place = self._place
+        self._last = OdometryEstimate(
+            self._time, place.pose.copy(), twist,
+            place.covariance + self._lasting.state.covariance + place.ends, twist_covariance,
+            residual, slip, self._grip.report(), np.array(self._doubt), self._distance, True,
+            reason, self._skipped, self._rejected, self._gaps, self._repeated,
+            self._faults.report())
         return self._last
 
     def _reject(self, reason: str) -> OdometryEstimate:
@@ -260,113 +268,104 @@ class Odometry:
         self._last = self._last._replace(accepted=False, reason=reason, rejected=self._rejected)
         return self._last
 
-    def _bridge(self, dt: float, steering: Array, wheel: Array, rates: list[Array] | None,
-                reason: str) -> tuple[str, bool]:
+    def _bridge(self, dt: float, steering: Array, wheel: Array, rates: Rates | None, reason: str
+                ) -> tuple[str, bool]:
         """Move over a gap by positions; return the text about it and its success."""
-        after = np.full(len(wheel), math.nan) if rates is None else rates[0]
-        path = kernels.bridge(self.robot.geometry, self._latch, steering, wheel, self._rate, after,
-                              dt, math.pi / self.settings.max_gap, self._lever, self._pose)
+        after, place = np.full(len(wheel), math.nan) if rates is None else rates[0], self._place
+        path = kernels.bridge(self.robot.geometry, self._motion.latch, steering, wheel, self._rate,
+                              after, dt, math.pi / self.settings.max_gap, place.lever, place.pose)
         if path < 0.0:
             return f'{reason}; the position counters were reset, and the path is lost', False
         self._gaps += 1
-        self._grow()
-        self._covariance += gap_covariance(path, self._lever)
+        self._went(cycle.carry_on(place, self._motion.unit, self._lasting.state))
+        place.covariance[:] += gap_covariance(path, place.lever)
         return f'{reason}; {path:.3f} m by the positions before and after it', True
 
-    def _latch_only(self, dt: float, steering: Array, wheel: Array, rates: list[Array] | None,
+    def _latch_only(self, dt: float, steering: Array, wheel: Array, rates: Rates | None,
                     bridged: bool) -> None:
-        self._latch[0], self._latch[1] = steering, wheel
+        self._motion.latch[0], self._motion.latch[1] = steering, wheel
         self._kept = 0
         self._grip.reset()
         self._skipped += dt != math.inf and not bridged
         self._moved = min(self._moved, self._time)
-        self._peak.set_back(self._time)
-        self._twist(steering, rates or [np.zeros_like(wheel)] * 2, self._ones,
-                    self.settings.rate_noise_std, self._last.slip)
+        # a clock that was set back does not prolong the hold
+        self._peak.time[0] = min(self._peak.time[0], self._time)
+        twist, residual, covariance = self._outputs()
+        if cycle.fit_twist(self.robot.geometry, steering, *(rates or np.zeros((2, len(wheel)))),
+                           self._ones, self.settings.rate_noise_std, False, self._time,
+                           self._moved, 0.0, self._peak, self._lasting.state, self._motion.unit,
+                           twist, residual, covariance):
+            self._fitted = twist, covariance, residual, self._last.slip
 
-    def _move(self, dt: float, steering: Array, wheel: Array, rates: list[Array] | None) -> str:
+    def _move(self, dt: float, steering: Array, wheel: Array, rates: Rates | None) -> str:
         """Integrate a step; return the reason if that is not possible."""
-        s = self.settings
-        sample = self._middle, self._wheel, self._steer
-        kernels.increments(self._latch, steering, wheel, dt, *sample)
+        s, geometry, motion, place = self.settings, self.robot.geometry, self._motion, self._place
+        monitor, faults, lasting = self._monitor, self._faults, self._lasting.state
         # increments of a slipping wheel have no evidence of the time
-        if rates is not None and not self._last.slip.slipping:
-            span, self._age = interval(self._wheel, self._rate, rates[0], dt,
-                                       s.wheel_resolution, self._age)
-            self._wheel *= dt / span
-            self._steer *= dt / span
-            dt = span
-        slip = self._monitor.advance(dt, *sample)
+        evident = rates is not None and not self._last.slip.slipping
+        slips, apart = np.empty(len(wheel)), np.empty(len(wheel))
+        dt, self._age, statistic, faulty = cycle.observe(
+            geometry, motion, steering, wheel, self._rate, rates[0] if rates else self._rate,
+            evident, dt, self._age, s.wheel_resolution, monitor.state, faults.state, slips, apart)
+        slip = monitor.judge(dt, motion.steering, statistic, slips)
+        faults.judge(dt, motion.wheel_rate, faulty, apart)
         # χ² that remains after each caster is de-weighted by its slip probability
         weight, left = self._ones, slip.statistic
         if s.robust and slip.slipping and slip.suspect >= 0:
             weight = np.maximum(1.0 - slip.likelihood, kernels.LEAST_TRUST)
-            left += float(slip.likelihood @ (self._monitor.without - slip.statistic))
-        self._faults.advance(dt, *sample)
-        wrong = self._faults.left_out if s.robust else -1
+            left += float(slip.likelihood @ (self.without - slip.statistic))
+        wrong = faults.left_out if s.robust else -1
         if wrong >= 0:
-            weight, left = self._faults.weight, float(self.without[wrong])
-        grip = self._grip.advance(dt, *sample, wrong)
-        held = s.robust and grip.held > 0.0
-        if s.robust:
-            weight = np.minimum(weight, self._grip.weight)
-        solve(self.robot.geometry, *sample, weight, self._step, self._spare, self._unit)
-        if not math.isfinite(sum(self._step.tolist())):
-            return 'all contact points coincide: yaw is not observable'
-        if held:
-            self._hold(grip, dt)
-        else:
-            self._lasting.add(self._middle, self._steer, self._step, weight, self._unit,
-                              self._pose[2] + 0.5 * dt * self._step[2], dt)
-        kernels.advance(self._pose, self._step, dt)
-        row = self._kept % CAPACITY
-        for k, values in enumerate((*sample, weight)):
-            self._casters[row, k] = values
-        self._steps[row, :3], self._steps[row, 3], self._steps[row, 4] = self._step, dt, held
+            weight, left = faults.weight, float(self.without[wrong])
+        row, grip = self._kept % CAPACITY, self._grip
+        verdict, moved = cycle.move(geometry, motion, dt, weight, s.robust, wrong, grip.age,
+                                    grip.state, lasting, place, self._ring, row)
+        grip.judge(dt, verdict)
+        if not moved:
+            if not np.all(np.isfinite(motion.twist)):
+                return 'all contact points coincide: yaw is not observable'
+            self._hold(grip.report(), dt)
+            cycle.go(motion, dt, True, place, self._ring, row)
         self._kept += 1
         self._correct(slip, wrong)
-        # unexplained slip lasts about the filter's time: a velocity error σ adds 2 τ σ² dt
-        excess = left / (2 * self.robot.count - 3) - 1.0
-        if excess > 0.0:
-            variance = excess * float(self._monitor.variance.mean())
-            amount = 2.0 * s.slip.time_constant * dt * variance
-            kernels.add_slip(self._covariance, self._pose[2], self._unit, amount)
-        self._grow()
-        if held:
-            self._last = self._last._replace(twist=grip.twist, slip=slip,
-                                             residual=self._spare.copy())
-        elif rates is not None:
-            self._twist(steering, rates, weight, s.rate_noise_std, slip, dt, True)
-        else:
-            self._twist(self._middle, [self._wheel, self._steer], weight,
-                        math.hypot(s.rate_noise_std, self._difference_noise / dt), slip, dt)
+        sensed, noise = (steering, *rates) if rates else motion[1:4], s.rate_noise_std
+        if rates is None:
+            noise = math.hypot(noise, self._difference_noise / dt)
+        twist, residual, covariance = self._outputs()
+        length, fitted = cycle.settle(
+            geometry, motion, dt, left, monitor.state, not moved, *sensed, noise,
+            rates is not None, self._time, self._moved, place, self._peak, lasting, twist,
+            residual, covariance)
+        self._went(length)
+        if fitted:
+            self._fitted = twist, covariance, residual, slip
+        elif not moved:
+            self._fitted = (grip.report().twist, self._fitted[1], motion.residual.copy(), slip)
         return ''
 
-    def _grow(self) -> None:
-        """Carry the covariance to the pose, unless the robot is at a standstill."""
-        dx, dy = self._pose[0] - self._anchor[0], self._pose[1] - self._anchor[1]
-        length = kernels.grow(self._covariance, self._anchor, self._pose, self._growth,
-                              self._lever, self.settings.standing_distance)
+    def _outputs(self) -> tuple[Array, Array, Array]:
+        """Return arrays for a twist, its residuals and its covariance, which an estimate keeps."""
+        return np.empty(3), np.empty((self.robot.count, 2)), np.empty((3, 3))
+
+    def _went(self, length: float) -> None:
+        """Count the path of a step, m; a negative one is standstill."""
         if length >= 0.0:
-            self._lasting.carry(dx, dy)
-            self._ends[:] = 0.0
-            kernels.add_slip(self._ends, self._pose[2], self._unit, self._end_variance)
             self._distance += length
             self._moved = self._time
 
     def _hold(self, grip: GripReport, dt: float) -> None:
         """Step with the held twist; the covariance grows by the motion that tyres allow."""
-        apart = self._step - grip.twist
+        apart, place = self._motion.twist - grip.twist, self._place
         # errors of a held twist have one direction: deviations add up, not variances
         most = self.settings.grip.acceleration * grip.held
         for k, axes, error, bound in ((0, (0, 1), math.hypot(apart[0], apart[1]), most),
-                                      (1, (2,), abs(apart[2]), most / self._lever)):
+                                      (1, (2,), abs(apart[2]), most / place.lever)):
             more = dt * min(error, bound)
             variance = more * (2.0 * self._doubt[k] + more)
             self._doubt[k] += more
             for axis in axes:
-                self._covariance[axis, axis] += variance
-        self._step[:] = grip.twist
+                place.covariance[axis, axis] += variance
+        self._motion.twist[:] = grip.twist
 
     def _correct(self, slip: SlipReport, wrong: int) -> None:
         """Fit the last steps again, once per slip or wrong angle, as soon as it is isolated."""
@@ -383,18 +382,5 @@ class Odometry:
         self._refitted = True
         # an alarm comes within about twice the filter's time; until then the wheel has had its
         # full weight, and a yaw error would grow with every metre driven afterwards
-        kernels.refit(self.robot.geometry, self._casters, self._steps, self._kept,
-                      2.0 * self.settings.slip.time_constant, wheel, self._pose)
-
-    def _twist(self, steering: Array, rates: list[Array], weight: Array, noise: float,
-               slip: SlipReport, dt: float = 0.0, late: bool = False) -> None:
-        s, twist, residual = self.settings, np.empty(3), np.empty((self.robot.count, 2))
-        variance, power = solve(self.robot.geometry, steering, *rates, weight, twist, residual,
-                                self._unit)
-        if not math.isfinite(variance):
-            return
-        peak = self._peak.step(self._time, self._moved,
-                               self._unit * s.twist_variance(variance, noise, power))
-        lasting = self._lasting.of_twist(steering, twist, weight, self._unit, dt, late)
-        self._last = self._last._replace(twist=twist, twist_covariance=peak + lasting,
-                                         residual=residual, slip=slip)
+        kernels.refit(self.robot.geometry, *self._ring, self._kept,
+                      2.0 * self.settings.slip.time_constant, wheel, self._place.pose)

@@ -12,6 +12,7 @@ import numpy as np
 
 from c3p_description.model import Array
 from c3p_description.texts import brief
+from c3p_kinematics._odometry_cycle import LARGEST_ANGLE
 from c3p_kinematics.calibration.parameters import Prior
 from c3p_kinematics.faults import NO_FAULT, FaultReport, FaultSettings
 from c3p_kinematics.grip import GripReport, GripSettings
@@ -30,9 +31,6 @@ PARAMETERS = (
 # shortest step [s]: a shorter one is rounding of a time stamp in seconds since 1970
 SHORTEST_STEP = 1e-6
 
-# mean square residual of a twist beyond which it is slip, relative to that of wrong parameters
-UNEXPLAINED = 4.0
-
 # parameters of the node that are deviations of the description, and the fields of the prior
 DESCRIPTION = {'description_std.wheel_radius': 'radius', 'description_std.caster_offset': 'offset',
                'description_std.hip_position': 'hip', 'description_std.steering_zero': 'zero'}
@@ -43,10 +41,6 @@ GAP_PART = 0.2
 
 # lever that converts a path length to yaw where the casters stand close together, m
 SHORTEST_LEVER = 0.05
-
-# plausibility limits of an angle [rad] and a rate [rad/s]: beyond, float64 resolves less than an
-# encoder, and no motor turns that fast
-LARGEST_ANGLE, LARGEST_RATE = 1e8, 1e6
 
 # variance of z, roll and pitch, which wheels do not observe, m² and rad²: large but finite,
 # because filters and RViz break on more
@@ -132,23 +126,6 @@ class OdometrySettings:
             if not (0.0 <= value < math.inf and (value > 0.0 or name not in positive)):
                 raise ValueError(f'{name} = {value}: must be finite and '
                                  + ('greater than zero' if name in positive else 'not negative'))
-
-    def twist_variance(self, residual: float, noise: float, power: float) -> float:
-        """
-        Return the variance of a contact velocity, m²/s², from the mean square `residual` of a fit.
-
-        Residuals beyond those of described parameters are of slip; smaller ones are expected.
-
-        Parameters
-        ----------
-        residual : float, m²/s²
-        noise : float, m/s
-            Of a rate signal or of the encoder steps.
-        power : float, m²/s²
-            Mean square of the contact velocities.
-        """
-        largest = UNEXPLAINED * (noise**2 + self.slip.speed_fraction**2 * power)
-        return residual if residual > largest else noise**2 + self.creep**2 * power
 
 
 class OdometryEstimate(NamedTuple):

@@ -32,6 +32,7 @@ from scipy.special import chdtri
 
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics import _odometry_kernels as kernels
+from c3p_kinematics._odometry_state import SlipState
 from c3p_kinematics._planar_kernels import fit, measured
 
 FLOAT = np.dtype(float)
@@ -132,26 +133,37 @@ def within(values: Array, limit: float) -> bool:
     return all(-limit <= value <= limit for value in values.tolist())
 
 
+@lru_cache
+def _alike(count: int) -> Array:
+    """Return equal probabilities of all casters; read-only, because all reports share them."""
+    alike = np.full(count, 1.0 / count)
+    alike.flags.writeable = False
+    return alike
+
+
 def report_of(robot: CasterRobot, steering: Array, contact: Array, variance: Array,
-              residual: Array, without: Array, statistic: float, slipping: bool) -> SlipReport:
-    """Return the report on tested contact velocities; `residual` is overwritten if they slip."""
+              residual: Array, without: Array, speed: Array, statistic: float, slipping: bool
+              ) -> SlipReport:
+    """
+    Return the report on tested contact velocities, with the lengths `speed` (n,) of `residual`.
+
+    If they slip `residual` and `speed` are overwritten.
+    """
     n = robot.count
-    likelihood = np.full(n, 1.0 / n)
-    suspect, confidence = -1, 0.0
-    if slipping:
-        several = thresholds(n)[1]
-        if n > 2:
-            kernels.posterior(without, several, likelihood)
-            best = int(np.argmax(likelihood))
-            if without[best] < several:
-                suspect, confidence = best, float(likelihood[best])
-        # de-weight each caster by its probability to slip
-        weight = np.maximum(1.0 - likelihood, kernels.LEAST_TRUST) / variance
-        fit(robot.geometry, steering, contact, weight, np.empty(3), residual, np.empty((3, 3)))
-    speed = np.empty(n)
+    limit, several = thresholds(n)
+    if not slipping:
+        return SlipReport(speed, -1, 0.0, False, _alike(n), statistic, limit)
+    likelihood, suspect, confidence = np.full(n, 1.0 / n), -1, 0.0
+    if n > 2:
+        kernels.posterior(without, several, likelihood)
+        best = int(np.argmax(likelihood))
+        if without[best] < several:
+            suspect, confidence = best, float(likelihood[best])
+    # de-weight each caster by its probability to slip
+    weight = np.maximum(1.0 - likelihood, kernels.LEAST_TRUST) / variance
+    fit(robot.geometry, steering, contact, weight, np.empty(3), residual, np.empty((3, 3)))
     kernels.lengths(residual, speed)
-    return SlipReport(speed, suspect, confidence, slipping, likelihood, statistic,
-                      thresholds(n)[0])
+    return SlipReport(speed, suspect, confidence, True, likelihood, statistic, limit)
 
 
 def detect_slip(robot: CasterRobot, steering: ArrayLike, wheel_rate: ArrayLike,
@@ -214,7 +226,9 @@ def detect_slip(robot: CasterRobot, steering: ArrayLike, wheel_rate: ArrayLike,
     variance = noise**2 + speed_fraction**2 * np.sum(contact**2, axis=1)
     statistic = kernels.leave_one_out(robot.geometry, steering, contact, variance, residual,
                                       without)
-    return report_of(robot, steering, contact, variance, residual, without, statistic,
+    speed = np.empty(n)
+    kernels.lengths(residual, speed)
+    return report_of(robot, steering, contact, variance, residual, without, speed, statistic,
                      bool(statistic > thresholds(n)[0]))
 
 
@@ -262,10 +276,11 @@ class SlipMonitor:
 
     Attributes
     ----------
-    without : (n,) array
-        χ² of the filtered residuals without each caster, of the last sample.
-    variance : (n,) array, m²/s²
-        Noise variance of each contact velocity.
+    slipping : bool
+    statistic : float
+        χ² of the last sample.
+    state : SlipState
+        Memory, and what the kernels write.
 
     Examples
     --------
@@ -279,18 +294,20 @@ class SlipMonitor:
 
     def __init__(self, robot: CasterRobot, settings: SlipSettings | None = None) -> None:
         self.robot = robot
-        self.settings = settings or SlipSettings()
+        self.settings = s = settings or SlipSettings()
+        n = robot.count
+        self.state = SlipState(s.time_constant, s.noise_std, s.speed_fraction, np.empty((n, 2)),
+                               np.empty(n), np.empty(n), np.empty((n, 2)), np.empty((n, 2)),
+                               np.empty(n))
+        self._limit = thresholds(n)[0]
         self.reset()
 
     def reset(self) -> None:
         """Clear the memory."""
-        n = self.robot.count
-        self.slipping = False
-        self.statistic = 0.0
-        self.without = np.zeros(n)
-        self.variance = np.full(n, self.settings.noise_std**2)
-        self._held = 0.0
-        self._mean, self._power = np.zeros((n, 2)), np.zeros(n)
+        self.slipping, self.statistic, self._held = False, 0.0, 0.0
+        for array in (self.state.mean, self.state.power, self.state.without):
+            array[:] = 0.0
+        self.state.variance[:] = self.settings.noise_std**2
 
     def step(self, dt: float, steering: ArrayLike, wheel_rate: ArrayLike,
              steering_rate: ArrayLike) -> SlipReport:
@@ -321,22 +338,35 @@ class SlipMonitor:
     def advance(self, dt: float, steering: np.ndarray, wheel_rate: np.ndarray,
                 steering_rate: np.ndarray) -> SlipReport:
         """Do as `step` with contiguous finite arrays of the right size, unchecked."""
-        n, settings = self.robot.count, self.settings
-        gain = -math.expm1(-dt / settings.time_constant) if dt > 0.0 else 0.0
-        residual, contact = np.empty((n, 2)), np.empty((n, 2))
-        self.statistic = kernels.track(
-            self.robot.geometry, steering, wheel_rate, steering_rate, gain, settings.noise_std,
-            settings.speed_fraction, self._mean, self._power, self.variance, contact, residual,
-            self.without)
-        self._decide(max(dt, 0.0))
-        return report_of(self.robot, steering, contact, self.variance, residual, self.without,
-                         self.statistic, self.slipping)
+        state, speed = self.state, np.empty(self.robot.count)
+        gain = -math.expm1(-dt / state.time_constant) if dt > 0.0 else 0.0
+        statistic = kernels.track(self.robot.geometry, steering, wheel_rate, steering_rate, gain,
+                                  *state[1:])
+        kernels.lengths(state.residual, speed)
+        return self.judge(max(dt, 0.0), steering, statistic, speed)
+
+    def judge(self, dt: float, steering: Array, statistic: float, speed: Array) -> SlipReport:
+        """
+        Return the report on a sample that `state` contains.
+
+        Parameters
+        ----------
+        dt : float, s
+        steering : (n,) array, rad
+        statistic : float
+            χ² of all casters.
+        speed : (n,) array, m/s
+            Lengths of the residuals; the report keeps it.
+        """
+        self.statistic, state = statistic, self.state
+        self._decide(dt)
+        return report_of(self.robot, steering, state.contact, state.variance, state.residual,
+                         state.without, speed, statistic, self.slipping)
 
     def _decide(self, dt: float) -> None:
         """Start and end the alarm, with hysteresis in level and time."""
-        limit = thresholds(self.robot.count)[0]
-        changing = (self.statistic < CLEAR_FRACTION * limit if self.slipping
-                    else self.statistic > limit)
+        changing = (self.statistic < CLEAR_FRACTION * self._limit if self.slipping
+                    else self.statistic > self._limit)
         self._held = self._held + dt if changing else 0.0
         wait = self.settings.release if self.slipping else self.settings.persistence
         if changing and self._held >= wait + ROUNDING:

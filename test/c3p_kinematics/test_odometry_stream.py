@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from c3p_description.model import CasterRobot
+from c3p_kinematics import _odometry_cycle as cycle
 from c3p_kinematics import _odometry_kernels as kernels
 from c3p_kinematics.compiled import COMPILED
 from c3p_kinematics.odometry import PARAMETERS, Odometry, OdometrySettings, odometry_settings
@@ -79,7 +80,8 @@ def test_nothing_is_left_to_compile_in_a_drive():
     stream = Odometry(ROBOT)
     stream.warm_up()
     if COMPILED:
-        for used in (kernels.refit, kernels.bridge, kernels.judge, kernels.add_slip,
+        for used in (cycle.inspect, cycle.observe, cycle.move, cycle.go, cycle.settle,
+                     cycle.carry_on, cycle.fit_twist, kernels.refit, kernels.bridge,
                      kernels.posterior):
             assert used.signatures, used.__name__
     assert stream.pose.tolist() == [0.0, 0.0, 0.0]
