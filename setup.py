@@ -79,14 +79,18 @@ for room in ('launch', 'config'):
 for room in ('robots', 'vehicles', 'terrains', 'urdf', 'meshes', 'rviz', 'worlds'):
     data_files += tree(f'c3p_description/{room}', f'{share}/c3p_description/{room}')
 
-sim = ['mujoco>=3.2', 'xacro>=2']
-film = ['imageio[ffmpeg]>=2.31']
-view = ['trimesh>=4', 'pycollada>=0.8', 'rerun-sdk>=0.33', 'foxglove-sdk>=0.25']
+# the simulation needs the core of MuJoCo alone; pictures and its window need what draws, too. For
+# Python 3.10 there is the undivided package only
+undivided = 'mujoco>=3.2; python_version < "3.11"'
+sim = ['mujoco-core>=4; python_version >= "3.11"', undivided, 'xacro>=2']
+drawing = ['mujoco-core[rendering]>=4; python_version >= "3.11"', undivided]
+film = [*drawing, 'imageio[ffmpeg]>=2.31']
+view = [*drawing, 'trimesh>=4', 'pycollada>=0.8', 'rerun-sdk>=0.33', 'foxglove-sdk>=0.25']
 hardware = ['canopen>=2.3', 'python-can>=4.3', 'pyserial>=3.5']
 campaign = ['dask[distributed]', 'pandas', 'pyarrow', 'cma>=3.3']
 docs = ['sphinx>=8.1', 'furo>=2024.8.6', 'myst-parser>=4', 'sphinx-copybutton>=0.5.2']
 test = ['pytest>=8.2,<9', 'pytest-timeout', 'pytest-xdist>=3.5', 'hypothesis',
-        'sympy', 'transforms3d>=0.4.2', 'pin>=3', 'casadi>=3.6', 'mujoco>=3.2',
+        'sympy', 'transforms3d>=0.4.2', 'pin>=3', 'casadi>=3.6', *drawing,
         'yourdfpy>=0.0.56', 'ruff',
         'mypy>=1.13', 'types-PyYAML',
         'websockets>=13', 'setuptools>=64,<80', 'wheel', 'colcon-common-extensions', *docs]

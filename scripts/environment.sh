@@ -51,6 +51,10 @@ set_up() {
     stamp=$(cat setup.py pyproject.toml | cksum)
     if ! grep -qxF "$stamp $1" .venv/c3p_stamp 2> /dev/null; then
         echo 'installing into .venv (about a minute)'
+        # mujoco before 4 has the folder of mujoco-core, and pip would mix their files
+        if compgen -G '.venv/lib/python3.1[1-9]/site-packages/mujoco-[1-3].*.dist-info' > /dev/null; then
+            .venv/bin/python -m pip uninstall --quiet --yes mujoco
+        fi
         # bytecode is made when a module is imported: most never are
         local install=(.venv/bin/python -m pip install --quiet --disable-pip-version-check
             --no-compile)

@@ -40,6 +40,7 @@ PROBED = 4096
 REMEDIES = {
     'rclpy': 'install ROS 2 and source its setup file, or `pip install c3p[jazzy]`',
     'mujoco': '`pip install c3p[sim]`',
+    **dict.fromkeys(('OpenGL', 'glfw'), '`pip install c3p[film]`'),
     # other packages than these have the names of the modules
     **dict.fromkeys(('can', 'canopen', 'serial'), '`pip install c3p[hardware]`'),
 }

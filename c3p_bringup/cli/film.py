@@ -25,9 +25,9 @@ def add_film(commands: Any) -> None:
     """Add the command ``film`` to the subparsers `commands`."""
     command = commands.add_parser(
         'film',
-        description='Draw the robot as it moved in a bag, simulated or not: an MP4 (needs '
-                    'c3p[film]), a GIF or, with a name that ends in .png, one picture with the '
-                    'robot at several places. Needs c3p[sim] and OpenGL, but no screen.')
+        description='Draw the robot as it moved in a bag, simulated or not: an MP4, a GIF '
+                    'or, with a name that ends in .png, one picture with the robot at several '
+                    'places. Needs c3p[film] and OpenGL, but no screen.')
     command.add_argument('bag', type=Path, metavar='BAG', help='directory of the bag')
     add_recorded_robot(command)
     command.add_argument('--out', type=Path, default=Path('out/film.mp4'), metavar='FILE',

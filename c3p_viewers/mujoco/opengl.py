@@ -4,14 +4,19 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
 from typing import Any
 
+from c3p_description.texts import one_line
 from c3p_viewers.screen import PictureError
 
 # backends and what they need, in the order in which they are tried
 BACKENDS = {'egl': 'libegl1 (Debian, Ubuntu)', 'osmesa': 'libosmesa6 (Debian, Ubuntu)',
             'glfw': 'a screen'}
+
+# modules that MuJoCo's pictures and its window import, and the packages that bring them
+PACKAGES = {'OpenGL': 'pyopengl', 'glfw': 'glfw'}
 
 
 def import_mujoco() -> Any:
@@ -21,14 +26,37 @@ def import_mujoco() -> Any:
     Raises
     ------
     PictureError
-        It is not installed; the text has the remedy.
+        It is not installed, or damaged; the text has the remedy.
     """
     try:
         import mujoco
-    except ImportError:
-        raise PictureError('pictures need MuJoCo; install it with `pip install c3p[sim]` or '
+        # mujoco before 4 and mujoco-core have the same folder: one over the other, or the removal
+        # of one, leaves a mixture or gaps
+        if mujoco.__file__ is None:
+            raise ImportError('its folder has no __init__.py')
+    except ModuleNotFoundError:
+        raise PictureError('pictures need MuJoCo; install it with `pip install c3p[film]` or '
                            '`pip install mujoco`') from None
+    except (ImportError, OSError) as error:
+        raise PictureError(f'MuJoCo is damaged ({one_line(error)}); install it again: `pip '
+                           'uninstall mujoco mujoco-core`, then `pip install c3p[film]`') from None
     return mujoco
+
+
+def require_modules(*names: str) -> None:
+    """
+    Check that Python modules among `PACKAGES` are installed.
+
+    Raises
+    ------
+    PictureError
+        One is not; the text has the remedy.
+    """
+    absent = [PACKAGES[name] for name in names if importlib.util.find_spec(name) is None]
+    if absent:
+        raise PictureError(f'MuJoCo draws with {" and ".join(absent)}, which '
+                           f'{"is" if len(absent) == 1 else "are"} not installed: '
+                           f'`pip install c3p[film]` or `pip install {" ".join(absent)}`')
 
 
 def gl_context(width: int, height: int) -> Any:
@@ -45,6 +73,7 @@ def gl_context(width: int, height: int) -> Any:
         No backend works; the text has the reason of each.
     """
     wanted = os.environ.get('MUJOCO_GL', '').lower()
+    require_modules('glfw' if wanted == 'glfw' else 'OpenGL')
     failures = []
     for name in [wanted] if wanted in BACKENDS else BACKENDS:
         if name == 'glfw' and not wanted and not os.environ.get('DISPLAY'):

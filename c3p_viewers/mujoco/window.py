@@ -13,7 +13,7 @@ import numpy as np
 
 from c3p_description.model import CasterRobot
 from c3p_viewers.mujoco.caption import DRIVEN
-from c3p_viewers.mujoco.opengl import import_mujoco
+from c3p_viewers.mujoco.opengl import import_mujoco, require_modules
 from c3p_viewers.mujoco.pictures import placement
 from c3p_viewers.mujoco.shapes import add_line, add_shapes
 from c3p_viewers.mujoco.studio import set_placement, studio_model
@@ -41,12 +41,13 @@ class Window:
     Raises
     ------
     PictureError
-        No screen, or no MuJoCo.
+        No screen, no MuJoCo or no glfw.
     """
 
     def __init__(self, robot: CasterRobot, description: str | Path) -> None:
         """Load the robot; nothing is shown yet."""
         mj = import_mujoco()
+        require_modules('glfw')
         require_screen()
         self._robot = robot
         self._model = studio_model(description)

@@ -15,13 +15,15 @@ from PIL import Image
 pytest.importorskip('mujoco', reason='pip install c3p[sim]')
 pytest.importorskip('xacro', reason='pip install c3p[sim]')
 
-from c3p_description.reading.loader import load  # noqa: E402
+from c3p_description.reading.loader import load, load_casters  # noqa: E402
 from c3p_kinematics.terrain import Plateau  # noqa: E402
 from c3p_viewers.mujoco.films import FilmWriter, check_film  # noqa: E402
+from c3p_viewers.mujoco.opengl import gl_context, import_mujoco  # noqa: E402
 from c3p_viewers.mujoco.pictures import CasterStudio, film, run_picture  # noqa: E402
 from c3p_viewers.mujoco.studio import Placement, Studio, studio_model  # noqa: E402
 from c3p_viewers.mujoco.terrain import HEIGHTS, Ground, height_colours  # noqa: E402
 from c3p_viewers.mujoco.view import View  # noqa: E402
+from c3p_viewers.mujoco.window import Window  # noqa: E402
 from c3p_viewers.screen import PictureError  # noqa: E402
 
 SMALL = (320, 180)
@@ -171,6 +173,33 @@ def test_without_opengl_the_remedy_is_named(monkeypatch):
     monkeypatch.delenv('MUJOCO_GL', raising=False)
     with pytest.raises(PictureError, match=r'libegl1.*libosmesa6'):
         CasterStudio('c3p', SMALL)
+
+
+def test_without_the_packages_that_draw_they_are_named(monkeypatch):
+    monkeypatch.delenv('MUJOCO_GL', raising=False)
+    monkeypatch.setattr(importlib.util, 'find_spec', lambda name: None)
+    with pytest.raises(PictureError, match=r'pip install c3p\[film\].*pip install pyopengl'):
+        gl_context(*SMALL)
+    monkeypatch.setenv('MUJOCO_GL', 'glfw')
+    with pytest.raises(PictureError, match='pip install glfw'):
+        gl_context(*SMALL)
+    with pytest.raises(PictureError, match='pip install glfw'):
+        Window(load_casters('c3p'), 'c3p')
+
+
+@pytest.mark.parametrize('problem', [ImportError('libmujoco'), OSError('libmujoco'), None])
+def test_two_versions_of_mujoco_in_one_folder_are_told_with_the_remedy(problem, monkeypatch):
+    class Mixed:
+        """What the import of the folder gives: an error, or a module without a file."""
+
+        @property
+        def __file__(self):
+            if problem is not None:
+                raise problem
+
+    monkeypatch.setitem(sys.modules, 'mujoco', Mixed())
+    with pytest.raises(PictureError, match='MuJoCo is damaged .*pip uninstall mujoco'):
+        import_mujoco()
 
 
 def test_films_that_cannot_be_written_name_the_remedy(monkeypatch, tmp_path):
