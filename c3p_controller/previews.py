@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from c3p_controller.limits import ReferenceLimits
-from c3p_controller.predictive.reference import interpolate
+from c3p_controller.predictive._kernels import on_piece, piece_of
 from c3p_controller.torque_law import Preview
 from c3p_description.model import Array
 from c3p_kinematics._planar_kernels import wrap_angle
@@ -78,21 +78,25 @@ def stay_near(preview: Preview, time: float, pose: Array, limits: ReferenceLimit
     is now in the time of `preview`; `limits` are those of speed and yaw rate.
     """
     gap = np.empty(3)
-    _gap_to(preview.time, preview.pose, time, pose, gap)
-    distance, reach = math.hypot(gap[0], gap[1]), REACH * limits.speed
-    turn, most = abs(gap[2]), REACH * limits.yaw_rate
-    if distance <= reach and turn <= most:
+    if _near(preview.time, preview.pose, time, pose, REACH * limits.speed,
+             REACH * limits.yaw_rate, gap):
         return preview
+    x, y, turn = gap.tolist()
+    distance, turn = math.hypot(x, y), abs(turn)
+    reach, most = REACH * limits.speed, REACH * limits.yaw_rate
     beyond = np.array([max(0.0, 1.0 - reach / distance) if distance > 0.0 else 0.0] * 2
                       + [max(0.0, 1.0 - most / turn) if turn > 0.0 else 0.0])
     return preview._replace(pose=preview.pose - beyond * gap)
 
 
 @kernel
-def _gap_to(points, poses, time, pose, gap):
+def _near(points, poses, time, pose, reach, most, gap):
+    # write the gap from `pose` to the preview; return whether it is within `reach` and `most`
+    piece = piece_of(time, points)
     for j in range(3):
-        gap[j] = interpolate(time, points, poses, j) - pose[j]
+        gap[j] = on_piece(piece, time, points, poses, j) - pose[j]
     gap[2] = wrap_angle(gap[2])
+    return math.hypot(gap[0], gap[1]) <= reach and abs(gap[2]) <= most
 
 
 def stop_time(twist: Array, lever: float, deceleration: float) -> float:

@@ -250,7 +250,7 @@ def forward_pass(model, states, torques, gains, feedforward, wrench, dt, limit, 
 def improve(model, start, torques, reference, weights, wrench, dt, limit, iterations, tolerance,
             work, states, gains):
     """
-    Improve `torques` (N, n) in place; write `states` (N+1, 6+n) and feedback `gains` (N, n, 6+n).
+    Improve `torques` (N, n) in place, within `limit`; write `states` (N+1, 6+n) and `gains`.
 
     `work` is a `workspace`. Returns the cost and the number of iterations; ends early when one
     gains less than `tolerance` of the cost.
@@ -263,7 +263,12 @@ def improve(model, start, torques, reference, weights, wrench, dt, limit, iterat
     linear_work, stage, problem, trial, rate, r, jac = work
     a, b, gradients, hessians, feedforward, vx, vxx = problem
     new_states, new_torques = trial
-    steps = len(torques)
+    steps, efforts = torques.shape
+    # a limit may have fallen since the torques were found
+    for k in range(steps):
+        for i in range(efforts):
+            if abs(torques[k, i]) > limit[i]:
+                torques[k, i] = math.copysign(limit[i], torques[k, i])
     roll_out(model, start, torques, wrench, dt, rate, states)
     cost = cost_of(model[0], states, torques, reference, weights, dt, r)
     damping, done = DAMPING, 0
@@ -298,8 +303,12 @@ def improve(model, start, torques, reference, weights, wrench, dt, limit, iterat
         if not improved:
             break
         gained = cost - new_cost
-        states[:] = new_states
-        torques[:] = new_torques
+        for k in range(steps + 1):
+            for j in range(states.shape[1]):
+                states[k, j] = new_states[k, j]
+        for k in range(steps):
+            for i in range(efforts):
+                torques[k, i] = new_torques[k, i]
         cost = new_cost
         if part == 1.0:
             damping = max(damping * LESS_DAMPING, LESS_DAMPING * DAMPING)

@@ -23,7 +23,6 @@ from __future__ import annotations
 import math
 
 from c3p_dynamics._caster_equations import ALONG, COS, RATE, SIN, forward, forward_derivatives
-from c3p_kinematics._planar_kernels import wrap_angle
 from c3p_kinematics.compiled import kernel
 
 # columns of a row of weights, behind the six of the platform: of the torques of wheels, of the
@@ -136,7 +135,8 @@ def linearise(model, x, torque, wrench, dt, work, a, b):
 @kernel
 def roll_out(model, start, torques, wrench, dt, rate, states):
     """Write the states that `torques` give from `start`."""
-    states[0] = start
+    for j in range(len(start)):
+        states[0, j] = start[j]
     for k in range(len(torques)):
         advance(model, states[k], torques[k], wrench, dt[k], rate, states[k + 1])
 
@@ -231,19 +231,6 @@ def dither_at(now, times, size, frequency, dither):
 
 
 @kernel
-def deviation(states, step, passed, state, error):
-    """Write that of `state` from the plan `passed` s after its begin; return the step's number."""
-    last = len(states) - 1
-    k = min(int(passed / step), last - 1)
-    part = passed / step - k
-    for j in range(len(state)):
-        near = states[k, j]
-        error[j] = state[j] - (near + part * (states[k + 1, j] - near))
-    error[2] = wrap_angle(error[2])
-    return k
-
-
-@kernel
 def cost_of(geometry, states, torques, reference, weights, dt, r):
     """Return the cost of a trajectory; the last row of `weights` is that of the last state."""
     total = 0.0
@@ -329,27 +316,27 @@ def expand(geometry, x, reference, weight, scale, jac, r, gradient, hessian):
 
 
 @kernel
-def interpolate(x, points, values, j):
-    """Return column `j` of `values` (k, m) at `x` between `points` (k,), as numpy.interp."""
-    last = len(points) - 1
-    if x <= points[0]:
-        return values[0, j]
-    if x >= points[last]:
-        return values[last, j]
-    low, high = 0, last
+def piece_of(x, points):
+    """Return the number of the piece of `points` (k,) with x in it, −1 before, k − 1 after."""
+    low, high = 0, len(points) - 1
+    if x <= points[low]:
+        return -1
+    if x >= points[high]:
+        return high
     while high - low > 1:
         middle = (low + high) // 2
         if points[middle] <= x:
             low = middle
         else:
             high = middle
-    slope = (values[low + 1, j] - values[low, j]) / (points[low + 1] - points[low])
-    return slope * (x - points[low]) + values[low, j]
+    return low
 
 
 @kernel
-def shifted(times, plan, passed, result):
-    """Write `plan` (k, m) of `times` (k,) as it is `passed` s later into `result`."""
-    for k in range(len(times)):
-        for j in range(plan.shape[1]):
-            result[k, j] = interpolate(times[k] + passed, times, plan, j)
+def on_piece(piece, x, points, values, j):
+    """Return column `j` of `values` (k, m) at x, in `piece` of `points` (k,), as numpy.interp."""
+    last = len(points) - 1
+    if piece < 0 or piece >= last:
+        return values[max(piece, 0), j]
+    slope = (values[piece + 1, j] - values[piece, j]) / (points[piece + 1] - points[piece])
+    return slope * (x - points[piece]) + values[piece, j]

@@ -27,12 +27,19 @@ from operator import ge
 import numpy as np
 
 from c3p_controller.predictive._box_ddp import improve, workspace
-from c3p_controller.predictive._kernels import RIPPLE, calm, deviation, dither_at, shifted
+from c3p_controller.predictive._kernels import RIPPLE
+from c3p_controller.predictive._plan_kernels import (
+    bound,
+    follow,
+    sample_steady,
+    shifted,
+    steady,
+)
 from c3p_controller.predictive.delay_estimator import DelayEstimator
 from c3p_controller.predictive.guesses import bold_guesses, first_guesses, straight_guess
 from c3p_controller.predictive.motion_observer import InputDelay, MotionObserver
 from c3p_controller.predictive.priority import PATH_SPEED, Priority
-from c3p_controller.predictive.reference import TwistReference, sample
+from c3p_controller.predictive.reference import TwistReference
 from c3p_controller.predictive.scaling import cost_weights, friction_rate, resting_slack
 from c3p_controller.predictive.stall import StallWatch
 from c3p_controller.predictive.standing_start import check_reference, push_guesses
@@ -119,7 +126,7 @@ class PredictiveController:
                                        np.full(3, np.inf))
         self._slack = resting_slack(robot)
         self.limit = torque_bounds(robot)
-        self._bounds = self.limit.copy()
+        self._bounds = self.limit.tolist()
         # a steering motor costs and changes relative to its bound, as a wheel does
         motors = steering_motors(robot)
         self._turning = float(motors.weight[robot.steered].mean()) if robot.steered.any() else 1.0
@@ -132,7 +139,7 @@ class PredictiveController:
         self._priority = Priority(robot, s.priority)
         steps = round(s.steps * self._priority.longer)
         self._dt = np.full(steps, s.horizon * self._priority.longer / steps)
-        self._step, self._stall = self._dt[0], StallWatch()
+        self._step, self._stall, self._stretched = self._dt[0], StallWatch(), 1.0
         self._times = np.concatenate(([0.0], np.cumsum(self._dt)))
         self._rows, self._work = np.zeros((steps + 1, 7)), workspace(steps, n, robot.efforts)
         self._dither, self._error = np.zeros((steps + 1, 2)), np.zeros(6 + n)
@@ -151,8 +158,10 @@ class PredictiveController:
                                self._turning)
         self._weights = np.tile(weights, (len(self._times), 1))
         self._weights[-1] *= s.final_weight
-        # only while casters trail, see `_steady`
-        self._calm = self._weights[:, RIPPLE].copy()
+        # weight and dither of the yaw rate: none while casters have to turn, see `calm`
+        steadied = s.ripple_weight > 0.0 and not (self._priority.fewer or self._spanned)
+        self._dithering = DITHER if steadied else 0.0
+        self._calm = steadied * self._weights[:, RIPPLE]
         self._weights[:, RIPPLE] = 0.0
         self._base = self._weights.copy()
         self._twist = TwistReference(s.acceleration, s.yaw_acceleration)
@@ -201,8 +210,7 @@ class PredictiveController:
         s, self._present = self.settings, None
         if not self._known:
             self.reset(sensed)
-        state = self.observer.step(sensed.pose, sensed.twist, sensed.steering,
-                                   self._delay.past(dt), dt)
+        state = self.observer.step(sensed.pose, sensed.twist, sensed.steering, self._delay, dt)
         if self._estimator is not None:
             self._estimate(self._estimator, sensed.pose, state, dt)
         if self._resting(setpoint, state):
@@ -212,11 +220,9 @@ class PredictiveController:
             self._stretch()
             return self._send(np.zeros(self.robot.efforts), dt)
         # the plan begins when the torque of this cycle begins to act
-        for duration, torque in self._delay.pending():
-            state = self.observer.predict(state, torque, duration)
+        state = self.observer.ahead
         self._watch(state, sensed.time, dt)
         self._reference(setpoint, state, sensed.time, dt)
-        self._steady(state, sensed.time)
         if self._priority.fewer:
             self._priority.apply(self._rows, self._times, state[2], dt, self._base, self._weights)
         due = self._due(sensed.time, dt)
@@ -248,7 +254,6 @@ class PredictiveController:
         reference, self._twist = self._twist, self._twist.copy()
         self._reference(setpoint, state, begin, dt)
         self._twist = reference
-        self._steady(state, begin)
         self._improve(state, begin - self._planned)
         self._planned = begin
 
@@ -258,19 +263,18 @@ class PredictiveController:
 
     def _estimate(self, estimator: DelayEstimator, pose: Array, state: Array, dt: float
                   ) -> None:
-        gripping = all(map(ge, self.limit.tolist(), self._bounds.tolist()))
+        gripping = all(map(ge, self.limit.tolist(), self._bounds))
         if estimator.step(self.observer.model, state, pose, self._last, dt, gripping):
             self._delay.change(estimator.latency, estimator.sent(estimator.latency))
+            self.observer.foresee(self._delay)
 
     def _watch(self, state: Array, now: float, dt: float) -> None:
         """Plan anew after a stall, with a longer horizon; restore it when the robot moves."""
         if self._plan is None or self._guesses or self._spanned:
             return
-        # dry friction of casters that rest shows as a moment; what blocks the path is a force
-        (x, y, _), (most_x, most_y, _) = self.observer.wrench, self.observer.wrench_limit
-        held = max(abs(x) / most_x, abs(y) / most_y)
-        # the reference is that of the last cycle
-        if self._stall.step(state, self._rows, self._times[-1], held, dt):
+        # dry friction of casters that rest shows as a moment; what blocks the path is a force. The
+        # reference is that of the last cycle
+        if self._stall.step(state, self._rows, self._times[-1], self.observer.saturation, dt):
             self._plan = None
         if self._stretch():
             # the next plan begins in this cycle
@@ -278,11 +282,10 @@ class PredictiveController:
 
     def _stretch(self) -> bool:
         """Set the steps of the horizon; return whether they have changed."""
-        step = self._step * self._stall.stretch
-        if self._dt[0] == step:
+        if self._stretched == self._stall.stretch:
             return False
-        before = self._times[:-1].copy()
-        self._dt[:] = step
+        before, self._stretched = self._times[:-1].copy(), self._stall.stretch
+        self._dt[:] = self._step * self._stretched
         self._times[1:] = np.cumsum(self._dt)
         if self._plan is not None:
             for i in range(self.robot.efforts):
@@ -290,35 +293,33 @@ class PredictiveController:
         return True
 
     def _resting(self, setpoint: Setpoint, state: Array) -> bool:
+        """Return whether the robot rests as commanded, and nothing pushes it."""
         s = self.settings
-        still = (math.hypot(state[3], state[4]) < s.standstill_speed
-                 and abs(state[5]) < s.standstill_yaw_rate)
+        if self.observer.speed >= s.standstill_speed or abs(state[5]) >= s.standstill_yaw_rate:
+            return False
+        x, y, _ = self.observer.wrench.tolist()
         # without torque the robot would roll down a slope, and return to its place again and again
-        if (math.hypot(*self.observer.wrench[:2]) > self._slack
-                and not self._priority.fewer):
+        if math.hypot(x, y) > self._slack and not self._priority.fewer:
             return False
         vx, vy, turn = setpoint.twist.tolist()
-        return bool(still and math.hypot(vx, vy) < MOTION_SPEED and abs(turn) < MOTION_YAW_RATE)
+        return math.hypot(vx, vy) < MOTION_SPEED and abs(turn) < MOTION_YAW_RATE
 
     def _reference(self, setpoint: Setpoint, state: Array, now: float, dt: float) -> None:
-        if setpoint.preview is not None:
-            shift = now + self._delay.latency - setpoint.preview_time
-            sample(setpoint.preview, self._times + shift, state[2], self._rows)
+        """Write reference, and weight and dither of its yaw rate, for a plan from `state` on."""
+        steadying = (self.robot.geometry, state, self._rows, self._calm, now, self._times,
+                     self._dithering, 2.0 * math.pi * DITHER_FREQUENCY, self._dither,
+                     self._weights)
+        if (preview := setpoint.preview) is not None:
+            passed = now + self._delay.latency - setpoint.preview_time
+            sample_steady(*preview, passed, *steadying)
             return
-        c, sn = np.cos(state[2]), np.sin(state[2])
-        velocity = np.array([c * state[3] - sn * state[4], sn * state[3] + c * state[4], state[5]])
+        yaw, vx, vy, turn = state[2:6].tolist()
+        c, s = math.cos(yaw), math.sin(yaw)
+        velocity = np.array([c * vx - s * vy, s * vx + c * vy, turn])
         self._twist.step(setpoint.twist, state[:3], velocity, self._times, dt, self._rows)
-
-    def _steady(self, state: Array, now: float) -> None:
-        """Set weight and dither of the yaw rate: none while casters have to turn."""
-        if self.settings.ripple_weight > 0.0 and not (self._priority.fewer or self._spanned):
-            dither_at(now, self._times, DITHER, 2.0 * math.pi * DITHER_FREQUENCY, self._dither)
-            calm(self.observer.model[0], state, self._rows, self._calm, self._dither,
-                 self._weights)
+        steady(*steadying)
 
     def _solve(self, state: Array, torques: Array, iterations: int) -> float:
-        # a limit may have fallen since the plan was made
-        np.clip(torques, -self.limit, self.limit, out=torques)
         cost, self.iterations = improve(
             self.observer.model, state, torques, self._rows, self._weights, self.observer.wrench,
             self._dt, self.limit, iterations, TOLERANCE, self._work, self._states, self._gains)
@@ -362,15 +363,17 @@ class PredictiveController:
     def _follow(self, state: Array, passed: float) -> Array:
         """Return the torque of the plan `passed` after its begin, with its feedback."""
         assert self._plan is not None
-        k = deviation(self._states, self._dt[0], passed, state, self._error)
-        return self._plan[k] + self._gains[k] @ self._error
+        torque = np.empty(self.robot.efforts)
+        follow(self._states, self._plan, self._gains, self._dt[0], passed, state, self._error,
+               torque)
+        return torque
 
     def _send(self, torque: Array, dt: float) -> Array:
-        if not all(map(math.isfinite, torque.tolist())):
+        change = self.settings.torque_rate * dt
+        if not bound(torque, self._last, change, self._pace, self.limit):
             # the plan has diverged
             self._plan, torque = None, np.zeros(self.robot.efforts)
-        most = self.settings.torque_rate * dt * self._pace
-        torque = np.minimum(np.maximum(torque, self._last - most), self._last + most)
-        self._last = np.minimum(np.maximum(torque, -self.limit), self.limit)
-        self._delay.add(self._last)
-        return self._last.copy()
+            bound(torque, self._last, change, self._pace, self.limit)
+        self._last = torque
+        self._delay.add(torque)
+        return torque.copy()

@@ -27,7 +27,7 @@ import numpy as np
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics._caster_equations import forward_derivatives
 from c3p_kinematics._planar_kernels import wrap_angle
-from c3p_kinematics.compiled import kernel
+from c3p_kinematics.compiled import borrowed, kernel
 
 # between candidates, s
 SPACING = 0.005
@@ -53,8 +53,14 @@ SEEN = 0.1
 # pause, and other torques acted in it, as of the brakes
 SETTLE, MOVING = 0.8, 0.01
 
-# samples in the memory of sent torques
+# samples in the memory of sent torques: a power of two, so that the place of one is a mask, where
+# a remainder would take longer than the rest of `impulse_at`
 SAMPLES = 256
+
+
+def scratch(casters: int, efforts: int) -> tuple[Array, Array, Array]:
+    """Return the work memory of `observe`; parts of it must stay zero."""
+    return np.zeros((2, 3, 3)), np.zeros((2, 3, efforts)), np.zeros((3, casters))
 
 
 @kernel
@@ -63,14 +69,14 @@ def impulse_at(times: Array, impulses: Array, newest: int, filled: int, when: fl
     """
     Write the impulse of the torques sent before `when` into `impulse`; return its place.
 
-    `times` and `impulses` are a ring of `filled` samples, the last at `newest`; the search begins
-    `place` samples before it.
+    `times` and `impulses` are a ring of SAMPLES, of which `filled` are in use, the last at
+    `newest`; the search begins `place` samples before it.
     """
-    size, back = len(times), place
-    while back < filled - 1 and times[(newest - back) % size] > when:
+    back = place
+    while back < filled - 1 and times[(newest - back) & (SAMPLES - 1)] > when:
         back += 1
-    early = (newest - back) % size
-    late = (early + 1) % size
+    early = (newest - back) & (SAMPLES - 1)
+    late = (early + 1) & (SAMPLES - 1)
     part = 0.0
     if back > 0 and when > times[early]:
         part = (when - times[early]) / (times[late] - times[early])
@@ -82,25 +88,28 @@ def impulse_at(times: Array, impulses: Array, newest: int, filled: int, when: fl
 
 
 @kernel
-def observe(model: tuple, state: Array, pose: Array, ring: tuple[Array, Array], newest: int,
-            filled: int, work: tuple[Array, ...], memory: tuple[Array, Array, Array, Array],
-            dt: float, scale: float, seen: bool) -> None:
+def observe(model: tuple, state: Array, pose: Array, times: Array, impulses: Array, newest: int,
+            filled: int, work: tuple[Array, Array, Array], filters: Array, sums: Array, dt: float,
+            scale: float, seen: bool) -> None:
     """
-    Advance the filters and sums of `memory`: (motion, free, bank, sums).
+    Advance the filters and sums.
 
     Of `model`, `state` and `pose` see `DelayEstimator.step`; `dt` is the time since the last
-    sample. `ring`, `newest` and `filled` are those of `impulse_at`, `work` is scratch memory. The
-    filters of the pose, motion, and of the part of b, free, are (3, 3), those of the candidates,
-    bank, (k, 3, 3): rows X, Y, φ, columns position, velocity and disturbance. The first row of
-    sums (3, k) has Σ|y|² and the same of free, then follow Σ y·u_d and Σ|u_d|². `scale` weighs φ²
-    as X² and Y²; without `seen` nothing is summed.
+    sample. `times`, `impulses`, `newest` and `filled` are the ring of `impulse_at`, `work` is
+    scratch memory of `scratch`. `filters` (2 + k, 3, 3) are those of the pose, of the part of b,
+    and of the candidates: rows X, Y, φ, columns position, velocity and disturbance. The first row
+    of sums (3, k) has Σ|y|² and the same of the part of b, then follow Σ y·u_d and Σ|u_d|².
+    `scale` weighs φ² as X² and Y²; without `seen` nothing is summed.
     """
-    times, impulses = ring
-    motion, free, bank, sums = memory
-    accel, d_steering, d_twist, matrix, none, wrench, before, after, past = work
+    model, work = borrowed(model), borrowed(work)
+    state, filters, sums = borrowed(state), borrowed(filters), borrowed(sums)
+    planar, efforts, d_steering = work
+    accel, wrench, past, d_twist = planar[0, 0], planar[0, 1], planar[0, 2], planar[1]
+    none, before, after, matrix = efforts[0, 0], efforts[0, 1], efforts[0, 2], efforts[1]
+    motion, free, bank = filters[0], filters[1], filters[2:]
     vx, vy, w = state[3], state[4], state[5]
-    forward_derivatives(model, state[6:], state[3:6], none, wrench, accel, d_steering, d_twist,
-                        matrix)
+    forward_derivatives(model, state[6:6 + len(model[0])], state[3:6], none, wrench, accel,
+                        d_steering, d_twist, matrix)
     # to the floor: b and the columns of A
     c, s = math.cos(pose[2]), math.sin(pose[2])
     bx, by = accel[0] - w * vy, accel[1] + w * vx
@@ -188,6 +197,46 @@ def judge(sums: Array, used: float) -> tuple[float, float, float]:
     return delay, least, cost(sums, k) + (at - k) * (cost(sums, k + 1) - cost(sums, k))
 
 
+@kernel
+def better(sums: Array, used: float) -> float:
+    """Return the delay of least cost, s; the one `used` unless the motion contradicts it."""
+    delay, least, present = judge(sums, used)
+    total, free = sums[0, 0], sums[0, 1]
+    if (abs(delay - used) < CHANGE or least > (1.0 - EXPLAINED) * total
+            or present < CONTRAST * least
+            or present - least < max(WRONG * total, FREE_WRONG * free)):
+        return used
+    return delay
+
+
+@kernel
+def learn(model: tuple, state: Array, pose: Array, torque: Array, times: Array, impulses: Array,
+          place: Array, work: tuple[Array, Array, Array], filters: Array, sums: Array,
+          durations: Array, dt: float, scale: float, trusted: bool, used: float) -> float:
+    """
+    Store the `torque` since the last sample, advance all as `observe`; return the delay, s.
+
+    `place` are the newest sample and the number of samples, `durations` (2,), s, the time until
+    the filters have settled, and that of the torques seen. The delay is the one `used` until
+    there is enough to judge it by.
+    """
+    last = place[0]
+    newest = (last + 1) & (SAMPLES - 1)
+    place[0], place[1] = newest, min(place[1] + 1, SAMPLES)
+    times[newest] = times[last] + dt
+    pushed = False
+    for j in range(len(torque)):
+        impulses[newest, j] = impulses[last, j] + dt * torque[j]
+        pushed = pushed or torque[j] != 0.0
+    durations[0] = max(durations[0] - dt, 0.0)
+    trusted = trusted and durations[0] == 0.0
+    observe(model, state, pose, times, impulses, newest, place[1], work, filters, sums, dt, scale,
+            trusted)
+    if trusted and pushed:
+        durations[1] += dt
+    return better(sums, used) if trusted and durations[1] >= SEEN else used
+
+
 class DelayEstimator:
     """
     Estimates the input delay; the memory is the estimate and its evidence.
@@ -211,12 +260,12 @@ class DelayEstimator:
         n, m = robot.count, robot.efforts
         count = max(2, math.ceil(longest / SPACING - 1e-9) + 1)
         self._first = first
-        self._ring = np.zeros(SAMPLES), np.zeros((SAMPLES, m))
-        self._motion, self._free = np.zeros((3, 3)), np.zeros((3, 3))
-        self._bank = np.zeros((count, 3, 3))
-        self._sums = np.zeros((3, count))
-        self._work = (np.zeros(3), np.zeros((3, n)), np.zeros((3, 3)), np.zeros((3, m)),
-                      np.zeros(m), np.zeros(3), np.zeros(m), np.zeros(m), np.zeros(3))
+        self._times, self._impulses = np.zeros(SAMPLES), np.zeros((SAMPLES, m))
+        self._filters, self._sums = np.zeros((2 + count, 3, 3)), np.zeros((3, count))
+        self._work = scratch(n, m)
+        # newest sample, and number of samples; time until the filters have settled, and that of
+        # the torques seen, s
+        self._place, self._durations = np.zeros(2, np.int64), np.zeros(2)
         # yaw as seen at the casters
         self._scale = 0.5 * float(np.mean(np.sum(robot.hip_position**2, axis=1)))
         self.reset()
@@ -224,13 +273,12 @@ class DelayEstimator:
     def reset(self) -> None:
         """Forget the estimate and its evidence."""
         self.latency = self._first
-        self._sums[:] = 0.0
-        self._seen = 0.0
+        self._sums[:], self._durations[1] = 0.0, 0.0
         self.restart()
 
     def restart(self) -> None:
         """Forget the torques and the motion, as after a pause; keep the estimate."""
-        self._filled, self._newest, self._settling = 0, 0, 0.0
+        self._place[:], self._durations[0] = 0, 0.0
 
     def step(self, model: tuple[Array, ...], state: Array, pose: Array, torque: Array, dt: float,
              trusted: bool = True) -> bool:
@@ -252,48 +300,32 @@ class DelayEstimator:
         trusted : bool
             False while a wheel slips: nothing is learned.
         """
-        times, impulses = self._ring
-        if self._filled == 0:
-            # a robot at rest, or one that moves as estimated
-            self._bank[:], self._free[:] = 0.0, 0.0
-            c, s = math.cos(pose[2]), math.sin(pose[2])
-            vx, vy, w = state[3:6]
-            self._motion[:, 0], self._motion[:, 2] = pose, 0.0
-            self._motion[:, 1] = c * vx - s * vy, s * vx + c * vy, w
-            self._settling = SETTLE if max(abs(vx), abs(vy), abs(w)) > MOVING else 0.0
-            self._newest, self._filled, times[0], impulses[0] = 0, 1, 0.0, 0.0
+        if not self._place[1]:
+            self._begin(state, pose)
             return False
-        last, self._newest = self._newest, (self._newest + 1) % SAMPLES
-        times[self._newest] = times[last] + dt
-        impulses[self._newest] = impulses[last] + dt * torque
-        self._filled = min(self._filled + 1, SAMPLES)
-        self._settling = max(self._settling - dt, 0.0)
-        trusted = trusted and self._settling == 0.0
-        observe(model, state, pose, self._ring, self._newest, self._filled, self._work,
-                (self._motion, self._free, self._bank, self._sums), dt, self._scale, trusted)
-        if not trusted:
-            return False
-        if any(torque.tolist()):
-            self._seen += dt
-        if self._seen < SEEN:
-            return False
-        delay, least, present = judge(self._sums, self.latency)
-        total, free = self._sums[0, :2]
-        if (abs(delay - self.latency) < CHANGE or least > (1.0 - EXPLAINED) * total
-                or present < CONTRAST * least
-                or present - least < max(WRONG * total, FREE_WRONG * free)):
-            return False
-        self.latency = delay
-        return True
+        before = self.latency
+        self.latency = learn(model, state, pose, torque, self._times, self._impulses, self._place,
+                             self._work, self._filters, self._sums, self._durations, dt,
+                             self._scale, trusted, before)
+        return self.latency != before
+
+    def _begin(self, state: Array, pose: Array) -> None:
+        """Begin with a robot at rest, or one that moves as estimated."""
+        self._place[:], self._times[0], self._impulses[0] = (0, 1), 0.0, 0.0
+        self._filters[:] = 0.0
+        motion, (vx, vy, w) = self._filters[0], state[3:6]
+        c, s = math.cos(pose[2]), math.sin(pose[2])
+        motion[:, 0], motion[:, 1] = pose, (c * vx - s * vy, s * vx + c * vy, w)
+        self._durations[0] = SETTLE if max(abs(vx), abs(vy), abs(w)) > MOVING else 0.0
 
     def sent(self, duration: float) -> list[tuple[float, Array]]:
         """Return the torques sent in the last `duration`, s, as (time before now, torque)."""
-        times, impulses = self._ring
+        times, impulses, (newest, filled) = self._times, self._impulses, self._place
         pieces = []
-        for back in range(self._filled - 1):
-            late, early = (self._newest - back) % SAMPLES, (self._newest - back - 1) % SAMPLES
+        for back in range(filled - 1):
+            late, early = (newest - back) % SAMPLES, (newest - back - 1) % SAMPLES
             length = times[late] - times[early]
-            begin = times[self._newest] - times[early]
+            begin = times[newest] - times[early]
             pieces.append((begin, (impulses[late] - impulses[early]) / length))
             if begin > duration:
                 break

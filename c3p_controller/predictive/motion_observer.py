@@ -24,7 +24,7 @@ from c3p_controller.predictive._kernels import advance
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics._caster_equations import STEEPNESS, mass_times, packed_model
 from c3p_kinematics._planar_kernels import wrap_angle
-from c3p_kinematics.compiled import kernel
+from c3p_kinematics.compiled import borrowed, kernel
 
 # odometry further from the prediction was set from outside: restart, m and rad
 JUMP = 0.05
@@ -32,13 +32,60 @@ JUMP = 0.05
 # longest prediction step, s
 SUBSTEP = 0.0101
 
+# a torque that acts for less than this is left out, s
+SHORTEST = 1e-9
+
+# pending torques that memory is kept for at first: a latency of 0.15 s at 200 Hz
+PENDING = 32
+
 
 @kernel
-def _carry(model, state, torque, wrench, dt, steps, rate, after):
+def _carry(model, state, torque, wrench, duration, rate, after):
+    # the state `duration` later under one torque
+    steps = max(1, math.ceil(duration / SUBSTEP))
     for _ in range(steps):
-        advance(model, state, torque, wrench, dt, rate, after)
+        advance(model, state, torque, wrench, duration / steps, rate, after)
         for j in range(len(state)):
             state[j] = after[j]
+
+
+@kernel
+def _predict(model, state, torque, wrench, duration, work):
+    _carry(borrowed(model), borrowed(state), borrowed(torque), borrowed(wrench), duration,
+           borrowed(work)[0], borrowed(work)[1])
+
+
+@kernel
+def _duration(begins, count, k, end):
+    # for how long torque k of an `InputDelay` acts from now to `end`, s
+    stop = begins[k + 1] if k + 1 < count else math.inf
+    duration = min(stop, end) - max(begins[k], 0.0)
+    return duration if duration > SHORTEST else 0.0
+
+
+@kernel
+def _carry_through(model, state, begins, torques, count, end, wrench, work):
+    # the state at `end`, s from now, under the torques of an `InputDelay`
+    for k in range(count):
+        duration = _duration(begins, count, k, end)
+        if duration > 0.0:
+            _carry(model, state, torques[k], wrench, duration, work[0], work[1])
+
+
+@kernel
+def _pass_time(begins, torques, count, dt):
+    # drop the torques that are over `dt` s later; returns how many are left
+    for k in range(count):
+        begins[k] -= dt
+    over = 0
+    while over < count - 1 and begins[over + 1] <= 0.0:
+        over += 1
+    if over > 0:
+        for k in range(count - over):
+            begins[k] = begins[k + over]
+            for j in range(torques.shape[1]):
+                torques[k, j] = torques[k + over, j]
+    return count - over
 
 
 @kernel
@@ -68,6 +115,31 @@ def _correct(model, state, pose, steering, dt, bandwidth, disturbance_bandwidth,
     return True
 
 
+@kernel
+def _foresee(model, state, begins, torques, count, latency, wrench, work, ahead):
+    # the state when a torque that is sent now begins to act
+    for j in range(len(state)):
+        ahead[j] = state[j]
+    _carry_through(borrowed(model), borrowed(ahead), begins, borrowed(torques), count, latency,
+                   borrowed(wrench), borrowed(work))
+
+
+@kernel
+def _observe(model, state, begins, torques, count, latency, pose, steering, dt, bandwidth,
+             disturbance_bandwidth, limit, wrench, work, ahead):
+    # a cycle of `MotionObserver`; returns the number of torques left, whether the pose was near
+    # the prediction, and speed and saturation
+    _carry_through(borrowed(model), borrowed(state), begins, borrowed(torques), count, dt,
+                   borrowed(wrench), borrowed(work))
+    count = _pass_time(begins, torques, count, dt)
+    known = _correct(borrowed(model), borrowed(state), pose, steering, dt, bandwidth,
+                     disturbance_bandwidth, limit, wrench, borrowed(work)[0], borrowed(work)[1])
+    if known:
+        _foresee(model, state, begins, torques, count, latency, wrench, work, ahead)
+    saturation = max(abs(wrench[0]) / limit[0], abs(wrench[1]) / limit[1])
+    return count, known, math.hypot(state[3], state[4]), saturation
+
+
 class MotionObserver:
     """
     Estimates pose, twist and disturbance; the memory is the estimate.
@@ -81,6 +153,19 @@ class MotionObserver:
         ω₀ of pose and twist, ω_w of the disturbance.
     wrench_limit : (3,) array, N, N, N·m
         Saturation limit of the disturbance estimate.
+
+    Attributes
+    ----------
+    state : (6 + n,) array
+        Estimate at the last sample, as in _kernels.py.
+    ahead : (6 + n,) array
+        Estimate for the time at which a torque that is sent now begins to act.
+    wrench : (3,) array, N, N, N·m
+        Disturbance, in ``base_link``.
+    speed : float, m/s
+        Of `state`.
+    saturation : float
+        Force of the disturbance, as a fraction of its limits.
     """
 
     def __init__(self, robot: CasterRobot, losses: Array, bandwidth: float,
@@ -91,10 +176,10 @@ class MotionObserver:
         self.bandwidth, self.disturbance_bandwidth = bandwidth, disturbance_bandwidth
         self.wrench_limit = np.asarray(wrench_limit, float)
         n = robot.count
-        self._rate, self._after = np.empty(6 + n), np.empty(6 + n)
-        self._error, self._pull = np.empty(3), np.empty(3)
-        self.state = np.zeros(6 + n)
+        self._work = np.empty((2, 6 + n))
+        self.state, self.ahead = np.zeros(6 + n), np.zeros(6 + n)
         self.wrench = np.zeros(3)
+        self.speed = self.saturation = 0.0
 
     def soften(self, smoothing: float) -> None:
         """Set the rate, rad/s, over which the model's dry friction changes its sign."""
@@ -104,37 +189,49 @@ class MotionObserver:
         """Restart from the measurement, without disturbance."""
         self.state[:3], self.state[3:6], self.state[6:] = pose, twist, steering
         self.wrench[:] = 0.0
+        self.speed, self.saturation = math.hypot(*twist[:2]), 0.0
 
     def predict(self, state: Array, torque: Array, duration: float) -> Array:
         """Return the state `duration` later under `torque` and the disturbance."""
-        steps = max(1, math.ceil(duration / SUBSTEP))
         state = state.copy()
-        _carry(self.model, state, torque, self.wrench, duration / steps, steps, self._rate,
-               self._after)
+        _predict(self.model, state, torque, self.wrench, duration, self._work)
         return state
 
-    def step(self, pose: Array, twist: Array, steering: Array, torques: list[tuple[float, Array]],
-             dt: float) -> Array:
+    def foresee(self, delay: InputDelay) -> None:
+        """Predict `ahead` under the pending torques of `delay`."""
+        _foresee(self.model, self.state, delay.begins, delay.torques, delay.count, delay.latency,
+                 self.wrench, self._work, self.ahead)
+
+    def step(self, pose: Array, twist: Array, steering: Array, delay: InputDelay, dt: float
+             ) -> Array:
         """
         Process a sample of `pose`, `twist` and `steering`; return their estimate in a row.
 
-        `torques` are those since the last sample, `dt` seconds ago, with their durations.
+        The last sample was `dt` seconds ago; `delay` contains the torques since then, and
+        advances by `dt`. The row is `state`, which the next step overwrites.
         """
-        state = self.state
-        for duration, torque in torques:
-            state = self.predict(state, torque, duration)
-        if not _correct(self.model, state, pose, steering, dt, self.bandwidth,
-                        self.disturbance_bandwidth, self.wrench_limit, self.wrench, self._error,
-                        self._pull):
+        delay.count, known, self.speed, self.saturation = _observe(
+            self.model, self.state, delay.begins, delay.torques, delay.count, delay.latency, pose,
+            steering, dt, self.bandwidth, self.disturbance_bandwidth, self.wrench_limit,
+            self.wrench, self._work, self.ahead)
+        if not known:
             self.reset(pose, twist, steering)
-            return self.state
-        self.state = state
-        return state
+            self.foresee(delay)
+        return self.state
 
 
 class InputDelay:
     """
     Input delay: torques of `count` wheels act after `latency`, s; the memory is the pending ones.
+
+    Attributes
+    ----------
+    latency : float, s
+    begins : (k,) array, s
+        Time from now at which each torque begins to act, increasing; the first acts already.
+    torques : (k, efforts) array, N·m
+    count : int
+        Rows in use of both.
 
     Examples
     --------
@@ -149,45 +246,43 @@ class InputDelay:
         if not 0.0 <= latency < 1.0:
             raise ValueError(f'latency = {latency}: must be from 0 to below 1 s')
         self.latency = latency
-        self._zero = np.zeros(count)
+        self.begins, self.torques = np.empty(PENDING), np.empty((PENDING, count))
         self.reset()
 
     def reset(self) -> None:
         """Drop all torques; zero acts."""
-        # (time from now at which it begins to act, torque); the first acts already
-        self._sent: list[tuple[float, Array]] = [(-np.inf, self._zero)]
+        self.begins[0], self.torques[0], self.count = -np.inf, 0.0, 1
 
     def change(self, latency: float, sent: list[tuple[float, Array]]) -> None:
         """Set the latency; `sent` are the last torques as (time before now, torque), in order."""
+        self.reset()
+        for ago, torque in sent:
+            self._append(latency - ago, torque)
         self.latency = latency
-        self._sent = [(-np.inf, self._zero), *((latency - ago, torque) for ago, torque in sent)]
-        self._forget()
+        self.count = _pass_time(self.begins, self.torques, self.count, 0.0)
 
     def add(self, torque: Array) -> None:
         """Send `torque` now."""
-        self._sent.append((self.latency, np.array(torque, float)))
+        self._append(self.latency, torque)
+
+    def _append(self, begin: float, torque: Array) -> None:
+        k = self.count
+        if k == len(self.begins):
+            self.begins = np.concatenate([self.begins, np.empty(k)])
+            self.torques = np.concatenate([self.torques, np.empty_like(self.torques)])
+        self.begins[k], self.torques[k], self.count = begin, torque, k + 1
 
     def past(self, dt: float) -> list[tuple[float, Array]]:
         """Advance the time by `dt`; return the torques that acted as (duration, torque)."""
-        acted = self._pieces(0.0, dt)
-        self._sent = [(begin - dt, torque) for begin, torque in self._sent]
-        self._forget()
+        acted = self._pieces(dt)
+        self.count = _pass_time(self.begins, self.torques, self.count, dt)
         return acted
-
-    def _forget(self) -> None:
-        # all but the last of those that began are over
-        while len(self._sent) > 1 and self._sent[1][0] <= 0.0:
-            del self._sent[0]
 
     def pending(self) -> list[tuple[float, Array]]:
         """Return the torques that act during the latency from now on, as (duration, torque)."""
-        return self._pieces(0.0, self.latency)
+        return self._pieces(self.latency)
 
-    def _pieces(self, begin: float, end: float) -> list[tuple[float, Array]]:
-        pieces = []
-        for k, (start, torque) in enumerate(self._sent):
-            stop = self._sent[k + 1][0] if k + 1 < len(self._sent) else np.inf
-            duration = min(stop, end) - max(start, begin)
-            if duration > 1e-9:
-                pieces.append((duration, torque))
-        return pieces
+    def _pieces(self, end: float) -> list[tuple[float, Array]]:
+        durations = [_duration(self.begins, self.count, k, end) for k in range(self.count)]
+        return [(duration, self.torques[k].copy()) for k, duration in enumerate(durations)
+                if duration > 0.0]

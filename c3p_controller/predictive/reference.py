@@ -13,8 +13,7 @@ import math
 
 import numpy as np
 
-from c3p_controller.predictive._kernels import interpolate
-from c3p_controller.torque_law import Preview
+from c3p_controller.predictive._kernels import on_piece, piece_of
 from c3p_description.model import Array
 from c3p_kinematics._planar_kernels import wrap_angle
 from c3p_kinematics.compiled import kernel
@@ -22,51 +21,101 @@ from c3p_kinematics.compiled import kernel
 # the direction of a slower reference is undefined, m/s
 DIRECTION_SPEED = 1e-3
 
-
-def sample(preview: Preview, times: Array, yaw: float, rows: Array) -> None:
-    """
-    Write the reference at `times` after the first of `preview` into `rows` (k, 7).
-
-    Linear between points; beyond the last point the reference continues with its last velocity.
-    Of the turns of φ the one nearest to `yaw`, of the robot, is taken.
-    """
-    _fill_rows(preview.time, preview.pose, preview.velocity, times, yaw, rows)
-    directions(rows)
+# a robot that is faster has not stopped yet, m/s
+STOPPING_SPEED = 0.02
 
 
 @kernel
-def _fill_rows(time, pose, velocity, times, yaw, rows):
+def sample(time, pose, velocity, times, passed, yaw, rows):
+    """
+    Write the reference at `times`, s from `passed` on, of a preview into `rows` (k, 7).
+
+    `time`, `pose` and `velocity` are those of the preview. Linear between its points; beyond the
+    last one the reference continues with its last velocity. Of the turns of φ the one nearest to
+    `yaw`, of the robot, is taken.
+    """
     last = len(time) - 1
     for k in range(len(times)):
-        beyond = max(times[k] - time[last], 0.0)
+        now = times[k] + passed
+        piece, beyond = piece_of(now, time), max(now - time[last], 0.0)
         for j in range(3):
-            rows[k, j] = interpolate(times[k], time, pose, j)
-            rows[k, 3 + j] = interpolate(times[k], time, velocity, j)
+            rows[k, j] = on_piece(piece, now, time, pose, j)
+            rows[k, 3 + j] = on_piece(piece, now, time, velocity, j)
             if beyond > 0.0:
                 rows[k, j] += beyond * velocity[last, j]
     turn = rows[0, 2] - yaw
     turn = wrap_angle(turn) - turn
     for k in range(len(times)):
         rows[k, 2] += turn
-
-
-def directions(rows: Array) -> None:
-    """Write the direction of travel of each row; a row at rest takes its neighbour's."""
-    rows[:, 6] = np.arctan2(rows[:, 4], rows[:, 3])
-    _fill_directions(rows)
+    directions(rows)
 
 
 @kernel
-def _fill_directions(rows):
+def directions(rows):
+    """Write the direction of travel of each row; a row at rest takes its neighbour's."""
     # of the first row that moves, for those before it
-    first, count = 0, len(rows)
+    first, count, last = 0, len(rows), 0.0
     while first < count and not math.hypot(rows[first, 3], rows[first, 4]) > DIRECTION_SPEED:
         first += 1
-    last = rows[first, 6] if first < count else 0.0
+    if first < count:
+        last = math.atan2(rows[first, 4], rows[first, 3])
     for k in range(count):
         if math.hypot(rows[k, 3], rows[k, 4]) > DIRECTION_SPEED:
-            last = rows[k, 6]
+            last = math.atan2(rows[k, 4], rows[k, 3])
         rows[k, 6] = last
+
+
+@kernel
+def _follow_twist(twist, pose, velocity, limits, memory, times, dt, rows):
+    # a cycle of `TwistReference`; `memory` is its pose and yaw rate
+    acceleration, yaw_acceleration, leash, yaw_leash = limits
+    most = yaw_acceleration * dt
+    memory[3] += min(max(twist[2] - memory[3], -most), most)
+    yaw = memory[2] + memory[3] * dt
+    yaw += wrap_angle(yaw - pose[2]) - (yaw - pose[2])
+    memory[2] = min(max(yaw, pose[2] - yaw_leash), pose[2] + yaw_leash)
+    # travel: along the line the pose is at the robot, across it up to the leash away
+    speed = math.hypot(twist[0], twist[1])
+    if speed > 0.0:
+        begin = pose[2] + math.atan2(twist[1], twist[0])
+        c, s = math.cos(begin), math.sin(begin)
+        across = (pose[1] - memory[1]) * c - (pose[0] - memory[0]) * s
+        across = min(max(across, -leash), leash)
+        memory[0], memory[1] = pose[0] + across * s, pose[1] - across * c
+        now = min(max(velocity[0] * c + velocity[1] * s, 0.0), speed)
+    else:
+        # stop along the present motion; then hold the place
+        now = 0.0
+        begin = math.atan2(velocity[1], velocity[0])
+        x, y = memory[0] - pose[0], memory[1] - pose[1]
+        going, distance = math.hypot(velocity[0], velocity[1]), math.hypot(x, y)
+        if going > STOPPING_SPEED:
+            now, memory[0], memory[1] = going, pose[0], pose[1]
+        elif distance > leash:
+            memory[0] = pose[0] + x * leash / distance
+            memory[1] = pose[1] + y * leash / distance
+    _ramps(memory, speed, now, begin, twist[2], acceleration, yaw_acceleration, times, rows)
+
+
+@kernel
+def _ramps(memory, speed, now, begin, turn, acceleration, yaw_acceleration, times, rows):
+    # rows from ramps of speed and yaw rate, integrated by the trapezoidal rule
+    x, y, yaw, gap = 0.0, 0.0, 0.0, 0.0
+    for k in range(len(times)):
+        reach = acceleration * times[k]
+        v = min(now + reach, speed) if speed > now else max(now - reach, speed)
+        reach = yaw_acceleration * times[k]
+        w = min(max(turn, memory[3] - reach), memory[3] + reach)
+        if k > 0:
+            gap = times[k] - times[k - 1]
+            yaw += 0.5 * (w + rows[k - 1, 5]) * gap
+        angle = begin + yaw
+        vx, vy = v * math.cos(angle), v * math.sin(angle)
+        if k > 0:
+            x += 0.5 * (vx + rows[k - 1, 3]) * gap
+            y += 0.5 * (vy + rows[k - 1, 4]) * gap
+        rows[k, 0], rows[k, 1], rows[k, 2] = memory[0] + x, memory[1] + y, memory[2] + yaw
+        rows[k, 3], rows[k, 4], rows[k, 5], rows[k, 6] = vx, vy, w, angle
 
 
 class TwistReference:
@@ -83,18 +132,18 @@ class TwistReference:
         """Start without a pose."""
         self.acceleration, self.yaw_acceleration = acceleration, yaw_acceleration
         self.leash, self.yaw_leash = leash, yaw_leash
-        self._pose: Array | None = None
-        self._turn = 0.0
+        # X, Y, φ and yaw rate
+        self._memory, self._begun = np.zeros(4), False
 
     def reset(self) -> None:
         """Forget the pose."""
-        self._pose, self._turn = None, 0.0
+        self._memory[3], self._begun = 0.0, False
 
     def copy(self) -> TwistReference:
         """Return one with the same pose and yaw rate."""
         other = TwistReference(self.acceleration, self.yaw_acceleration, self.leash,
                                self.yaw_leash)
-        other._pose, other._turn = None if self._pose is None else self._pose.copy(), self._turn
+        other._memory, other._begun = self._memory.copy(), self._begun
         return other
 
     def step(self, twist: Array, pose: Array, velocity: Array, times: Array, dt: float,
@@ -105,51 +154,8 @@ class TwistReference:
         The last call was `dt` s before. `twist` is the command in ``base_link``, `pose` that of
         the robot with continuous φ, and `velocity` its Ẋ, Ẏ on the floor and ω.
         """
-        if self._pose is None:
-            self._pose = np.array(pose, float)
-        most = self.yaw_acceleration * dt
-        self._turn += min(max(twist[2] - self._turn, -most), most)
-        reference = self._pose
-        reference[2] += self._turn * dt
-        reference[2] += wrap_angle(reference[2] - pose[2]) - (reference[2] - pose[2])
-        reference[2] = min(max(reference[2], pose[2] - self.yaw_leash), pose[2] + self.yaw_leash)
-        # travel: along the line the pose is at the robot, across it up to the leash away
-        speed = math.hypot(twist[0], twist[1])
-        heading = math.atan2(twist[1], twist[0])
-        if speed > 0.0:
-            begin = pose[2] + heading
-            c, s = math.cos(begin), math.sin(begin)
-            across = (pose[1] - reference[1]) * c - (pose[0] - reference[0]) * s
-            across = min(max(across, -self.leash), self.leash)
-            reference[0], reference[1] = pose[0] + across * s, pose[1] - across * c
-            now = min(max(velocity[0] * c + velocity[1] * s, 0.0), speed)
-        else:
-            # stop along the present motion; then hold the place
-            now = 0.0
-            begin = math.atan2(velocity[1], velocity[0])
-            gap = np.array([reference[0] - pose[0], reference[1] - pose[1]])
-            going = math.hypot(velocity[0], velocity[1])
-            distance = math.hypot(*gap)
-            if going > 0.02:
-                now, reference[:2] = going, pose[:2]
-            elif distance > self.leash:
-                reference[:2] = pose[:2] + gap * self.leash / distance
-        self._fill(reference, speed, now, begin, twist[2], times, rows)
-
-    def _fill(self, pose: Array, speed: float, now: float, begin: float, turn: float,
-              times: Array, rows: Array) -> None:
-        """Write rows from ramps of speed and yaw rate, integrated by the trapezoidal rule."""
-        reach = self.acceleration * times
-        v = np.minimum(now + reach, speed) if speed > now else np.maximum(now - reach, speed)
-        w = np.clip(turn, self._turn - self.yaw_acceleration * times,
-                    self._turn + self.yaw_acceleration * times)
-        gaps = np.diff(times)
-        yaw = np.concatenate(([0.0], np.cumsum(0.5 * (w[1:] + w[:-1]) * gaps)))
-        angle = begin + yaw
-        vx, vy = v * np.cos(angle), v * np.sin(angle)
-        rows[:, 0] = pose[0] + np.concatenate(
-            ([0.0], np.cumsum(0.5 * (vx[1:] + vx[:-1]) * gaps)))
-        rows[:, 1] = pose[1] + np.concatenate(
-            ([0.0], np.cumsum(0.5 * (vy[1:] + vy[:-1]) * gaps)))
-        rows[:, 2] = pose[2] + yaw
-        rows[:, 3], rows[:, 4], rows[:, 5], rows[:, 6] = vx, vy, w, angle
+        if not self._begun:
+            self._memory[:3], self._begun = pose, True
+        _follow_twist(twist, pose, velocity, (self.acceleration, self.yaw_acceleration,
+                                              self.leash, self.yaw_leash),
+                      self._memory, times, dt, rows)

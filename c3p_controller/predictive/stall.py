@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: ANN001, ANN202 (the compiler infers the types of kernels)
 """
 Stall watch of the predictive controller: motion is commanded, and the robot makes no progress.
 
@@ -15,6 +16,7 @@ import math
 
 from c3p_description.model import Array
 from c3p_kinematics._planar_kernels import wrap_angle
+from c3p_kinematics.compiled import kernel
 
 # size with which yaw counts as a displacement, m/rad: that of the C3P
 LEVER = 0.343
@@ -37,6 +39,20 @@ ATTEMPTS = 8
 
 # fraction of the limits of the disturbing force above which something blocks the robot
 HELD = 0.5
+
+
+@kernel
+def _fraction(state, rows, horizon):
+    # speed towards the end of the horizon as a fraction of the required one, 0 to 1
+    x, y = rows[-1, 0] - state[0], rows[-1, 1] - state[1]
+    turn = LEVER * wrap_angle(rows[-1, 2] - state[2])
+    required = math.sqrt(x * x + y * y + turn * turn) / horizon
+    if not required > REQUIRED:
+        return 1.0
+    c, s = math.cos(state[2]), math.sin(state[2])
+    along = (x * (c * state[3] - s * state[4]) + y * (s * state[3] + c * state[4])
+             + turn * LEVER * state[5]) / (required * horizon)
+    return min(max(along / required, 0.0), 1.0)
 
 
 class StallWatch:
@@ -83,15 +99,7 @@ class StallWatch:
             Force, as a fraction of its limits.
         dt : float, s
         """
-        x, y, turn = rows[-1, :3] - state[:3]
-        turn = LEVER * wrap_angle(turn)
-        required = math.sqrt(x * x + y * y + turn * turn) / horizon
-        fraction = 1.0
-        if required > REQUIRED:
-            c, s = math.cos(state[2]), math.sin(state[2])
-            along = (x * (c * state[3] - s * state[4]) + y * (s * state[3] + c * state[4])
-                     + turn * LEVER * state[5]) / (required * horizon)
-            fraction = min(max(along / required, 0.0), 1.0)
+        fraction = _fraction(state, rows, horizon)
         self._progress += min(dt / MEMORY, 1.0) * (fraction - self._progress)
         if self._progress > MOVES and self.attempts:
             self.reset()

@@ -25,7 +25,7 @@ def observed(push, seconds, noise=0.0, bandwidth=30.0, latency=0.0):
         held.append(TORQUE)
         sample = plant.step(held.pop(0), 0.005)
         pose = plant.truth().pose + noise * rng.normal(size=3)
-        observer.step(pose, plant.truth().twist, sample.steering, line.past(0.005), 0.005)
+        observer.step(pose, plant.truth().twist, sample.steering, line, 0.005)
     return observer, plant.truth()
 
 
@@ -52,7 +52,7 @@ def test_noise_is_smoothed():
 def test_a_pose_that_jumps_starts_afresh():
     observer, truth = observed((5.0, 0.0, 0.0), 0.5)
     pose = truth.pose + [2 * JUMP, 0.0, 0.0]
-    state = observer.step(pose, truth.twist, np.zeros(3), [(0.005, TORQUE)], 0.005)
+    state = observer.step(pose, truth.twist, np.zeros(3), InputDelay(3, 0.0), 0.005)
     np.testing.assert_array_equal(state[:3], pose)
     np.testing.assert_array_equal(observer.wrench, 0.0)
 

@@ -232,7 +232,7 @@ def straight(speed, yaw=0.0):
 
 def test_a_straight_reference_is_interpolated_and_goes_on():
     rows = np.zeros((len(TIMES), 7))
-    sample(straight(0.4), TIMES + 0.73, 0.0, rows)
+    sample(*straight(0.4), TIMES, 0.73, 0.0, rows)
     np.testing.assert_allclose(rows[:, 0], 0.4 * (TIMES + 0.73), atol=1e-12)
     np.testing.assert_allclose(rows[:, 3:7], np.tile([0.4, 0, 0, 0], (len(TIMES), 1)), atol=1e-12)
 
@@ -240,7 +240,7 @@ def test_a_straight_reference_is_interpolated_and_goes_on():
 @pytest.mark.parametrize('turns', [-2, 0, 3])
 def test_the_nearest_turn_of_the_yaw_is_taken(turns):
     rows = np.zeros((len(TIMES), 7))
-    sample(straight(0.4, yaw=0.2), TIMES, 0.1 + 2 * np.pi * turns, rows)
+    sample(*straight(0.4, yaw=0.2), TIMES, 0.0, 0.1 + 2 * np.pi * turns, rows)
     np.testing.assert_allclose(rows[:, 2], 0.2 + 2 * np.pi * turns, atol=1e-12)
 
 
