@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: ANN001, ANN202 (the compiler infers the types of kernels)
 """
 Executes velocity commands with a torque law: limits, preview, controlled stop, standstill.
 
@@ -18,18 +19,19 @@ from typing import Any
 
 import numpy as np
 
+from c3p_controller._limit_kernels import excess_of
 from c3p_controller.limits import (
     GrippingLaw,
     ReferenceLimits,
     TractionControl,
     TractionSettings,
     braking_torque,
-    limit_torque,
     limit_twist,
 )
 from c3p_controller.previews import limit_preview, stay_near, stop_preview, stop_time
 from c3p_controller.torque_law import Preview, Sensed, Setpoint, TorqueLaw, check_preview
 from c3p_description.model import Array, CasterRobot
+from c3p_kinematics.compiled import kernel
 
 # previews that may wait for the command of their stamp
 WAITING = 3
@@ -99,6 +101,7 @@ class CommandFollower:
         self.traction = TractionControl(robot, self.settings.traction)
         self._gripping = GrippingLaw(law, self.traction)
         self._lever = float(np.hypot(*robot.hip_position.T).max())
+        self._zero = np.zeros(3)
         # stamp: preview as received, limits, and the preview within these limits
         self._previews: dict[int, tuple[Preview, ReferenceLimits, Preview]] = {}
         self.reset()
@@ -170,25 +173,33 @@ class CommandFollower:
             The law returned an invalid torque, or diverges; after that until the robot rests.
         """
         self._gripping.begin(sensed, dt)
-        if self._rests(sensed, command, dt):
+        limits, (speed, yaw_rate) = self.settings.limits, self.settings.standstill
+        excess, moves, still = _assess(self._zero if command is None else command, sensed.twist,
+                                       limits.speed, limits.yaw_rate, speed, yaw_rate)
+        self._stands = self._stands + dt if still and not moves else 0.0
+        if self._stands >= REST_AFTER:
             self._rest_by = math.inf
             return self._override(REST, sensed, np.zeros(self._robot.efforts))
-        if self._overdue(sensed, command, stamp):
+        # a preview contains the place of rest, and reaching it may need motion
+        if moves or (command is not None and stamp in self._previews):
+            self._rest_by = math.inf
+        elif self._overdue(sensed):
             return self._override(BRAKE, sensed, braking_torque(
                 self._robot, sensed.wheel_rate, self.settings.stop_damping,
                 self.settings.standstill[0]))
         setpoint = self._stopping(sensed) if command is None else self._following(
-            sensed, command, stamp, 1e-9 * (cycle - stamp))
+            sensed, command if excess == 1.0 else command / excess, stamp,
+            1e-9 * (cycle - stamp))
         try:
             self._gripping.supervise(sensed, setpoint, dt)
             torque = np.asarray(self.law.step(sensed, setpoint, dt), float)
         except ArithmeticError as error:
             raise LawFailure(f'{type(self.law).__name__}: {error}') from error
-        if not all(map(math.isfinite, torque.tolist())):
+        admitted = self._gripping.admit(torque)
+        if admitted is None:
             raise LawFailure(f'{type(self.law).__name__}: torque = {torque.tolist()}: must be '
                              'finite')
-        torque = limit_torque(np.where(self._robot.actuated, torque, 0.0), self.traction.bound)
-        return self._gripping.apply(torque).copy()
+        return admitted.copy()
 
     def prepare(self) -> None:
         """Prepare the next step, as `TorqueLaw.prepare`."""
@@ -200,29 +211,16 @@ class CommandFollower:
         self.law.reset(sensed)
         return torque.copy()
 
-    def _rests(self, sensed: Sensed, command: Array | None, dt: float) -> bool:
-        speed, yaw_rate = self.settings.standstill
-        vx, vy, turn = sensed.twist.tolist()
-        stands = (math.hypot(vx, vy) < speed and abs(turn) < yaw_rate
-                  and (command is None or not _moves(command)))
-        self._stands = self._stands + dt if stands else 0.0
-        return self._stands >= REST_AFTER
-
-    def _overdue(self, sensed: Sensed, command: Array | None, stamp: int) -> bool:
+    def _overdue(self, sensed: Sensed) -> bool:
         """Return whether a commanded standstill was not reached in time."""
-        # a preview contains the place of rest, and reaching it may need motion
-        if command is not None and (_moves(command) or stamp in self._previews):
-            self._rest_by = math.inf
-            return False
         if self._rest_by == math.inf:
             self._rest_by = sensed.time + STOP_PATIENCE + stop_time(
                 limit_twist(sensed.twist, self.settings.limits), self._lever,
                 self.settings.stop_deceleration)
         return sensed.time > self._rest_by
 
-    def _following(self, sensed: Sensed, command: Array, stamp: int, age: float) -> Setpoint:
+    def _following(self, sensed: Sensed, twist: Array, stamp: int, age: float) -> Setpoint:
         self._stop, limits = None, self.settings.limits
-        twist = limit_twist(command, limits)
         received = self._previews.get(stamp)
         if received is None:
             self.follows = TWIST
@@ -244,6 +242,12 @@ class CommandFollower:
         return Setpoint(np.zeros(3), preview, begin)
 
 
-def _moves(command: Array) -> bool:
-    """Return whether a commanded twist is more than standstill."""
-    return not all(abs(value) < STANDSTILL_COMMAND for value in command.tolist())
+@kernel
+def _assess(command, twist, speed, yaw_rate, standstill, yaw_standstill):
+    # the factor by which a command exceeds the limits, and whether it is more than standstill;
+    # whether the robot, with `twist`, is at standstill
+    moves = False
+    for j in range(3):
+        moves = moves or not abs(command[j]) < STANDSTILL_COMMAND
+    still = math.hypot(twist[0], twist[1]) < standstill and abs(twist[2]) < yaw_standstill
+    return excess_of(command, speed, yaw_rate), moves, still

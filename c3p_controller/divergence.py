@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: ANN001, ANN202 (the compiler infers the types of kernels)
 """
 Divergence of a torque law: the robot is far faster than commanded, and its motors feed the motion.
 
@@ -17,6 +18,7 @@ import numpy as np
 from c3p_controller.torque_law import Setpoint
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics._planar_kernels import rows
+from c3p_kinematics.compiled import kernel
 
 # a speed above FACTOR times the commanded one, and by these margins, is too fast: m/s, and rad/s
 # of manoeuvres that turn the casters. The speed is |v| + l |ω| with l the distance of the
@@ -95,16 +97,14 @@ class DivergenceWatch:
             in each cycle, until the robot is at rest.
         """
         lever, preview = self._lever, setpoint.preview
-        wanted = _speed(setpoint.twist, lever)
-        if preview is not None:
-            # a preview serves several cycles
-            if preview.velocity is not self._velocity:
-                vx, vy, turn = preview.velocity.T
-                self._velocity = preview.velocity
-                self._fastest = float((np.hypot(vx, vy) + lever * np.abs(turn)).max())
-            wanted = max(wanted, self._fastest)
-        self._commanded = max(wanted, self._commanded - FORGOTTEN * dt)
-        speed = _speed(twist, lever)
+        # a preview serves several cycles
+        if preview is None:
+            self._velocity, self._fastest = None, 0.0
+        elif preview.velocity is not self._velocity:
+            self._velocity = preview.velocity
+            self._fastest = _fastest(preview.velocity, lever)
+        self._commanded, speed = _commanded(setpoint.twist, self._fastest, lever,
+                                            self._commanded - FORGOTTEN * dt, twist)
         if self._fault and speed > REST:
             raise Divergence(self._fault)
         self._fault = ''
@@ -135,5 +135,21 @@ class DivergenceWatch:
         return float(power)
 
 
-def _speed(twist: Array, lever: float) -> float:
+@kernel
+def _speed(twist, lever):
     return math.hypot(twist[0], twist[1]) + lever * abs(twist[2])
+
+
+@kernel
+def _fastest(velocity, lever):
+    # the largest speed of a preview
+    most = 0.0
+    for k in range(len(velocity)):
+        most = max(most, _speed(velocity[k], lever))
+    return most
+
+
+@kernel
+def _commanded(twist, fastest, lever, before, actual):
+    # commanded speed, that of a moment ago at least, and actual speed
+    return max(_speed(twist, lever), fastest, before), _speed(actual, lever)

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: ANN001, ANN202 (the compiler infers the types of kernels)
 """
 Limits of commanded twists and of wheel torques: scaling, braking and traction control.
 
@@ -27,12 +26,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from c3p_controller._limit_kernels import admit, excess_of, scale_down, slow_spin, track_slip
 from c3p_controller.divergence import DivergenceWatch
 from c3p_controller.torque_law import Sensed, Setpoint, TorqueLaw
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.traction import torque_bounds, traction_report
-from c3p_kinematics._planar_kernels import rows
-from c3p_kinematics.compiled import kernel
 
 # time constant with which the damping torque ends the spin of a free wheel, s: three times the
 # latency of the loop
@@ -86,9 +84,8 @@ def limit_twist(twist: Array, limits: ReferenceLimits) -> Array:
     >>> limit_twist(np.array([3.0, 4.0, 0.0]), ReferenceLimits(speed=1.0))
     array([0.6, 0.8, 0. ])
     """
-    excess = max(math.hypot(twist[0], twist[1]) / limits.speed, abs(twist[2]) / limits.yaw_rate,
-                 1.0)
-    return np.asarray(twist, float) / excess
+    excess = excess_of(twist, limits.speed, limits.yaw_rate)
+    return twist if excess == 1.0 else twist / excess
 
 
 def limit_torque(torque: Array, limit: Array) -> Array:
@@ -105,19 +102,8 @@ def limit_torque(torque: Array, limit: Array) -> Array:
     """
     torque, limit = np.ascontiguousarray(torque, float), np.ascontiguousarray(limit, float)
     limited = np.empty(len(torque))
-    _scale_down(torque, limit, limited)
+    scale_down(torque, limit, limited)
     return limited
-
-
-@kernel
-def _scale_down(torque, limit, limited):
-    factor = 1.0
-    for i in range(len(torque)):
-        if limit[i] > 0.0 and abs(torque[i]) > limit[i]:
-            factor = min(factor, limit[i] / abs(torque[i]))
-    # rounding of the factor must not pass a limit
-    for i in range(len(torque)):
-        limited[i] = min(max(factor * torque[i], -limit[i]), limit[i])
 
 
 def braking_torque(robot: CasterRobot, wheel_rate: Array, damping: float, standstill_speed: float
@@ -139,51 +125,6 @@ def braking_torque(robot: CasterRobot, wheel_rate: Array, damping: float, stands
     torque = np.zeros(robot.efforts)
     torque[:robot.count] = np.where(moves, -damping * wheel_rate, 0.0)
     return limit_torque(torque, torque_bounds(robot))
-
-
-@kernel
-def _track_slip(settings, wheels, steering, twist, rate, torque, dt, memory, slipping):
-    # one cycle of `TractionControl`; returns whether a wheel slips or is too fast
-    slip_speed, slip_fraction, most, least, hold, recovery, overspeed = settings
-    geometry, radius, driven, bound, rate_limit = wheels
-    spin, limit, gripped, slipped, fast, rolling, axle = memory
-    trouble = False
-    rows(geometry, steering, rolling, axle)
-    for i in range(len(radius)):
-        # wheel rate without slip: J_x ν, and J_x has the rows Rx/r
-        speed = 0.0
-        for j in range(3):
-            speed += rolling[i, j] / radius[i] * twist[j]
-        spin[i] = rate[i] - speed
-        # a wheel that slips grips again below half the threshold: hysteresis against chattering
-        threshold = slip_speed + slip_fraction * abs(speed) * radius[i]
-        part = 0.5 if slipping[i] else 1.0
-        slips = driven[i] and abs(spin[i]) * radius[i] > part * threshold
-        # begin of a slip: cut the limit
-        if slips and not slipping[i]:
-            cut = max(most * min(limit[i], abs(torque[i])), least * bound[i])
-            limit[i] = min(cut, limit[i])
-        # after the hold the limit rises
-        gripped[i] = 0.0 if slips else gripped[i] + dt
-        if gripped[i] > hold:
-            limit[i] = min(limit[i] + bound[i] * dt / recovery, bound[i])
-        # durations for the faults
-        slipping[i] = slips
-        slipped[i] = slipped[i] + dt if slips else 0.0
-        too_fast = not slips and abs(rate[i]) > overspeed * rate_limit[i]
-        fast[i] = fast[i] + dt if too_fast else 0.0
-        trouble = trouble or slips or too_fast
-    return trouble
-
-
-@kernel
-def _slow_spin(torque, limit, bound, slipping, damping, spin, limited):
-    # torques within the limits, and those of spinning wheels against their spin
-    for i in range(len(torque)):
-        value = min(max(torque[i], -limit[i]), limit[i])
-        if i < len(slipping):
-            value += -damping[i] * spin[i] if slipping[i] else 0.0
-        limited[i] = min(max(value, -bound[i]), bound[i])
 
 
 @dataclass(frozen=True)
@@ -247,18 +188,30 @@ class TractionControl:
         self.settings = settings or TractionSettings()
         self.bound = torque_bounds(robot)
         self._damping = robot.wheel_spin_inertia / SPIN_TIME
+        self._wheels = np.array([robot.wheel_radius, robot.driven, robot.wheel_rate_limit])
         # Rx and Ra of a cycle
         self._rows = np.empty((2, robot.count, 3))
         self.reset()
+
+    @property
+    def settings(self) -> TractionSettings:
+        """Thresholds and times."""
+        return self._settings
+
+    @settings.setter
+    def settings(self, settings: TractionSettings) -> None:
+        self._settings, s = settings, settings
+        self._thresholds = np.array([s.slip_speed, s.slip_fraction, s.cut, s.least, s.hold,
+                                     s.recovery, s.overspeed])
 
     def reset(self) -> None:
         """Forget every slip."""
         n = self.robot.count
         self.limit, self.slipping, self.fault = self.bound.copy(), np.zeros(n, bool), ''
-        # of the wheels alone
-        self._wheels, self._limit = self.bound[:n], self.bound[:n].copy()
-        self._spin = np.zeros(n)
-        self._gripped, self._slipped, self._fast = np.full(n, np.inf), np.zeros(n), np.zeros(n)
+        # of each wheel: spin, limit, time since the last slip, durations of slip and overspeed
+        self._memory = np.zeros((5, n))
+        self._spin, self._limit, gripped, self._slipped, self._fast = self._memory
+        self._limit[:], gripped[:] = self.bound[:n], np.inf
 
     def warm_up(self) -> None:
         """Compile the kernels."""
@@ -270,22 +223,28 @@ class TractionControl:
 
     def update(self, sensed: Sensed, torque: Array, dt: float) -> None:
         """Process a cycle, `dt` s after the last one, with the `torque` [N·m] since then."""
-        s, robot = self.settings, self.robot
-        trouble = _track_slip(
-            (s.slip_speed, s.slip_fraction, s.cut, s.least, s.hold, s.recovery, s.overspeed),
-            (robot.geometry, robot.wheel_radius, robot.driven, self._wheels,
-             robot.wheel_rate_limit), sensed.steering, sensed.twist, sensed.wheel_rate, torque, dt,
-            (self._spin, self._limit, self._gripped, self._slipped, self._fast, *self._rows),
-            self.slipping)
-        self.limit = self._with_steering()
+        trouble = track_slip(
+            self._thresholds, self.robot.geometry, self._wheels, self.bound, sensed.steering,
+            sensed.twist, sensed.wheel_rate, torque, dt, self._memory, self.slipping, self.limit,
+            self._rows)
         self.fault = self._judge(sensed) if trouble else ''
 
     def apply(self, torque: Array) -> Array:
         """Return `torque` within the limits; spinning wheels are slowed down to the floor."""
         limited = np.empty(len(torque))
-        _slow_spin(torque, self.limit, self.bound, self.slipping, self._damping, self._spin,
+        slow_spin(torque, self.limit, self.bound, self.slipping, self._damping, self._spin,
                    limited)
         return limited
+
+    def admit(self, torque: Array) -> Array | None:
+        """
+        Return `torque` scaled into the bounds of the motors, and then as `apply`.
+
+        None for torques that are not finite.
+        """
+        limited = np.empty(len(torque))
+        return limited if admit(torque, self.limit, self.bound, self.slipping, self._damping,
+                                 self._spin, limited) else None
 
     def stronger(self) -> str:
         """Return a report of the motors that are stronger than their tyres, '' without one."""
@@ -299,17 +258,10 @@ class TractionControl:
         slipping = ', '.join(names[i] for i in np.flatnonzero(self.slipping))
         if slipping:
             return f'{slipping} slip{"" if self.slipping.sum() > 1 else "s"}: torque reduced'
-        limited = [f'{names[i]} {self._limit[i]:.2f} of {self._wheels[i]:.2f} N·m'
-                   for i in np.flatnonzero(self._limit < self._wheels)]
+        bound = self.bound[:len(names)]
+        limited = [f'{names[i]} {self._limit[i]:.2f} of {bound[i]:.2f} N·m'
+                   for i in np.flatnonzero(self._limit < bound)]
         return f'grip returns: {", ".join(limited)}' if limited else ''
-
-    def _with_steering(self) -> Array:
-        """Return the limits of the wheels, with those of the steering motors behind."""
-        n = len(self._limit)
-        if len(self.bound) == n:  # no steering motors
-            return self._limit.copy()
-        part = np.divide(self._limit, self._wheels, out=np.ones(n), where=self._wheels > 0)
-        return np.concatenate([self._limit, part * self.bound[n:]])
 
     def _judge(self, sensed: Sensed) -> str:
         patience, driven = self.settings.patience, self.robot.driven
@@ -361,6 +313,13 @@ class GrippingLaw:
         """Return the torques of the law within the limits; they are sent now."""
         self.sent = self.traction.apply(torque)
         return self.sent
+
+    def admit(self, torque: Array) -> Array | None:
+        """Return `TractionControl.admit` of the torques of the law; they are sent now."""
+        admitted = self.traction.admit(torque)
+        if admitted is not None:
+            self.sent = admitted
+        return admitted
 
     def step(self, sensed: Sensed, setpoint: Setpoint, dt: float) -> Array:
         """Return the torques, N·m; parameters as in `TorqueLaw.step`, raises Divergence."""
