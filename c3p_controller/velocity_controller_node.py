@@ -133,12 +133,13 @@ class VelocityControllerNode(SuiteNode):
             self.interlock.fault(f'nothing to answer for {dt:.2f} s')  # nor for the drives
             dt = None
         # the chain restarts after a pause, and while a part of it is missing
-        if dt is None or self.alive.lost(now):
+        lost = bool(self.alive.lost(now))
+        if dt is None or lost:
             dt = None
             self._law.reset(sensed)
         if fault := self._law.traction.fault:
             self.interlock.stop(fault, now)
-        self._chain.cycle(sensed, self.interlock.active(now, stamp), stamp, dt)
+        self._chain.cycle(sensed, self.interlock.active(now, stamp), stamp, dt, lost)
         taken = time.perf_counter() - begin
         # the torque is on its way
         self.afterwards(lambda: self._end(taken, dt))
@@ -162,7 +163,7 @@ class VelocityControllerNode(SuiteNode):
             torque = np.zeros(self.robot.efforts)
         self._lock.publish(self.interlock.lock)
         if self.send(self._effort, self._write_effort, stamp, effort=self.efforts.encode(torque)):
-            self._largest = max(self._largest, float(abs(torque).max()))
+            self._largest = max(self._largest, *map(abs, torque.tolist()))
         elif not brakes:
             self.interlock.stop('the torque is not finite', self.watch_time())
             self.brake(stamp)

@@ -81,9 +81,13 @@ class ChainAdapter(Protocol):
     def __init__(self, node: Any, law: Any) -> None:
         """Create the publishers and subscriptions."""
 
-    def cycle(self, sensed: Sensed, command: np.ndarray | None, stamp: int, dt: float | None
-              ) -> None:
-        """Execute the cycle `stamp` of `sensed` and `command`; `dt` is None after a reset."""
+    def cycle(self, sensed: Sensed, command: np.ndarray | None, stamp: int, dt: float | None,
+              lost: bool) -> None:
+        """
+        Execute the cycle `stamp` of `sensed` and `command`; `dt` is None after a reset.
+
+        `lost`: a part of the chain is missing.
+        """
 
 
 class FollowerAdapter:
@@ -104,25 +108,26 @@ class FollowerAdapter:
         except ValueError as error:
             node.diagnostics.refuse('reference_trajectory', error)
 
-    def cycle(self, sensed: Sensed, command: np.ndarray | None, stamp: int, dt: float | None
-              ) -> None:
+    def cycle(self, sensed: Sensed, command: np.ndarray | None, stamp: int, dt: float | None,
+              lost: bool) -> None:
         """Send the torques of the law, or brake; parameters as in `ChainAdapter.cycle`."""
         node = self._node
-        if node.alive.lost(node.watch_time()):
+        if lost:
             return
         try:
             torque = (None if dt is None else
                       self._law.step(sensed, command, node.interlock.stamp, stamp, dt))
-            node.diagnostics.condition('law', OK, 'well again')
         except LawFailure as error:
-            torque = None
             node.interlock.stop('the law failed', node.watch_time())
             self._law.reset(sensed)
             node.diagnostics.condition('law', ERROR, f'{error}; the wheels brake')
-        if torque is None:
             node.brake(stamp)
         else:
-            node.drive(torque, stamp)
+            if torque is None:
+                node.brake(stamp)
+            else:
+                node.drive(torque, stamp)
+            node.diagnostics.condition('law', OK, 'well again')
         node.interlock.rearm(node.watch_time())
 
 
@@ -138,8 +143,8 @@ class PaperAdapter:
         self._accel = node.create_publisher(AccelStamped, 'reference_acceleration', RELIABLE)
         node.listen(JointState, 'dynamics_effort', self._on_dynamics, RELIABLE)
 
-    def cycle(self, sensed: Sensed, command: np.ndarray | None, stamp: int, dt: float | None
-              ) -> None:
+    def cycle(self, sensed: Sensed, command: np.ndarray | None, stamp: int, dt: float | None,
+              lost: bool) -> None:
         """Publish the desired acceleration; parameters as in `ChainAdapter.cycle`."""
         node = self._node
         try:
