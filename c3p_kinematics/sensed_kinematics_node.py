@@ -33,15 +33,14 @@ from c3p_ros.diagnostics import ERROR, OK, WARN
 from c3p_ros.messages import (
     JointCoding,
     MessageError,
-    pose_numbers,
     pose_of,
     quaternion_of,
-    twist_numbers,
 )
 from c3p_ros.node import LATEST, RELIABLE, SENSOR_DATA, SuiteNode, TransformPublisher
+from c3p_ros.planar_wire import PlanarOdometryWriter
 from c3p_ros.publisher_watch import PublisherWatch
 from c3p_ros.session import run
-from c3p_ros.wire import JointStateWriter, OdometryWriter
+from c3p_ros.wire import JointStateWriter
 
 try:
     from control_msgs.srv import SetOdometry
@@ -72,7 +71,8 @@ class SensedKinematicsNode(SuiteNode):
         # both compile their kernels before the first message
         self._odometry.warm_up()
         self.metrics()
-        self._write = OdometryWriter(values.odom_frame, values.base_frame, 'odom')
+        self._write = PlanarOdometryWriter(values.odom_frame, values.base_frame, 'odom',
+                                           planar_covariance(np.zeros((3, 3))))
         self._odom = self.create_publisher(OdometryMessage, 'odom', RELIABLE)
         self._write_slip = JointStateWriter(
             self.robot.wheel_joints, ('position', 'velocity', 'effort'), 'wheel_slip',
@@ -128,9 +128,8 @@ class SensedKinematicsNode(SuiteNode):
 
     def _publish(self, estimate: OdometryEstimate, stamp: int) -> None:
         values = self.parameters.value
-        if not self.send(self._odom, self._write, stamp, pose_numbers(estimate.pose),
-                         twist_numbers(estimate.twist), *map(planar_covariance, (
-                             estimate.pose_covariance, estimate.twist_covariance))):
+        if not self.send(self._odom, self._write, stamp, estimate.pose, estimate.twist,
+                         estimate.pose_covariance, estimate.twist_covariance):
             # without odometry the controllers brake; an estimate that is not finite stays so
             self._odometry.reset(self._placed)
             return

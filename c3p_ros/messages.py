@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import product
+from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Time
@@ -14,6 +15,7 @@ from geometry_msgs.msg import Pose, Quaternion, Twist
 from c3p_description.model import Array, CasterRobot
 from c3p_ros.cdr import (
     EarlyMessageError,
+    JointStateRead,
     JointValues,
     MessageError,
     TrajectoryRead,
@@ -93,11 +95,6 @@ def pose_numbers(pose: Array) -> list[float]:
     """Return position and quaternion (x, y, z, w) of (x, y, yaw): seven numbers."""
     half = 0.5 * pose[2]
     return [pose[0], pose[1], 0.0, 0.0, 0.0, math.sin(half), math.cos(half)]
-
-
-def twist_numbers(twist: Array) -> list[float]:
-    """Return linear and angular of (vx, vy, ω): six numbers."""
-    return [twist[0], twist[1], 0.0, 0.0, 0.0, twist[2]]
 
 
 def twist_of(message: Twist, where: str) -> Array:
@@ -266,9 +263,22 @@ class _Fields:
         self._order = [names.index(name) for name in self._wanted]
 
 
+class _Reading:
+    """The last message that codings of the same joints have read, and its values."""
+
+    def __init__(self) -> None:
+        self.last: tuple[JointStateRead | None, Any] = (None, None)
+
+
+_READINGS: dict[tuple[Any, ...], _Reading] = {}
+
+
 class JointCoding:
     """
     Conversion between JointState messages and the angles of the model.
+
+    A message that several nodes of a process get is converted once: what `read` returns must not
+    be changed.
 
     Parameters
     ----------
@@ -286,6 +296,8 @@ class JointCoding:
         self._both_signs = np.tile(self._sign, 2)
         self._both_zeros = np.concatenate([self._zero, np.zeros(2 * robot.count)])
         self._fields = _Fields(self.names)
+        self._reading = _READINGS.setdefault(
+            (*self.names, *self._sign.tolist(), *self._zero.tolist()), _Reading())
 
     def read(self, message: JointValues) -> tuple[Array, Array, Array, Array]:
         """
@@ -296,11 +308,18 @@ class JointCoding:
         MessageError
             Missing or doubled joints, wrong sizes, values that are not finite: each named.
         """
+        known, found = self._reading.last
+        if known is message:
+            return found
         values = self._fields(message, 'position', 'velocity')
         values *= self._both_signs
         values += self._both_zeros
         n = self.robot.count
-        return values[:n], values[2 * n:3 * n], values[n:2 * n], values[3 * n:]
+        found = values[:n], values[2 * n:3 * n], values[n:2 * n], values[3 * n:]
+        # which cannot change
+        if isinstance(message, JointStateRead):
+            self._reading.last = message, found
+        return found
 
     def positions(self, message: JointValues) -> tuple[Array, Array]:
         """
@@ -326,12 +345,14 @@ class JointCoding:
         wheel_torque : (robot.efforts,) array, N·m
         """
         n, robot = self.robot.count, self.robot
-        position = (np.concatenate([steering, wheel_angle]) - self._zero) * self._sign
-        velocity = np.concatenate([steering_rate, wheel_rate]) * self._sign
-        turning = (np.zeros(n) if robot.efforts == n
-                   else wheel_torque[n:] * robot.steering_sign)
-        effort = np.concatenate([turning, wheel_torque[:n] * robot.wheel_sign])
-        return position, velocity, effort
+        values = np.concatenate([steering, wheel_angle, steering_rate, wheel_rate])
+        values -= self._both_zeros
+        values *= self._both_signs
+        effort = np.zeros(2 * n)
+        effort[n:] = wheel_torque[:n] * robot.wheel_sign
+        if robot.efforts != n:
+            effort[:n] = wheel_torque[n:] * robot.steering_sign
+        return values[:2 * n], values[2 * n:], effort
 
 
 class EffortCoding:

@@ -6,9 +6,9 @@ from __future__ import annotations
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
 
-from c3p_ros.messages import ns_to_stamp, pose_numbers, twist_numbers
+from c3p_ros.messages import ns_to_stamp
 from c3p_ros.node import RECORDED, RELIABLE, SuiteNode
-from c3p_ros.wire import OdometryWriter
+from c3p_ros.planar_wire import PlanarOdometryWriter
 from c3p_simulation.plants.plant import GroundTruth
 
 TRUTH = 'ground_truth/odom'
@@ -27,14 +27,13 @@ class GroundTruthPublisher:
 
     def __init__(self, node: SuiteNode, enabled: bool = True) -> None:
         """Create the publisher."""
-        self._node, self._write = node, OdometryWriter('odom', 'base_link', TRUTH)
+        self._node, self._write = node, PlanarOdometryWriter('odom', 'base_link', TRUTH)
         self._publisher = node.create_publisher(Odometry, TRUTH, RECORDED) if enabled else None
 
     def publish(self, stamp: int, truth: GroundTruth) -> None:
         """Publish `truth` with a stamp in ns."""
         if self._publisher is not None:
-            self._node.send(self._publisher, self._write, stamp, pose_numbers(truth.pose),
-                            twist_numbers(truth.twist))
+            self._node.send(self._publisher, self._write, stamp, truth.pose, truth.twist)
 
 
 class ClockPublisher:

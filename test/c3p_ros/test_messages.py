@@ -16,7 +16,7 @@ pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sou
 from geometry_msgs.msg import Pose, Quaternion, Twist  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 
-from c3p_ros.cdr import EarlyMessageError, TrajectoryRead  # noqa: E402
+from c3p_ros.cdr import EarlyMessageError, JointStateRead, TrajectoryRead  # noqa: E402
 from c3p_ros.messages import (  # noqa: E402
     EffortCoding,
     JointCoding,
@@ -59,6 +59,20 @@ def shuffled(message, order):
         values = list(getattr(message, field))
         setattr(message, field, [values[i] for i in order])
     return message
+
+
+def test_codings_of_the_same_joints_share_what_they_read():
+    message = joint_state()
+    read = JointStateRead(5, *(tuple(getattr(message, field))
+                               for field in ('name', 'position', 'velocity', 'effort')))
+    first = JointCoding(ROBOT).read(read)
+    assert all(a is b for a, b in zip(first, JointCoding(ROBOT).read(read), strict=True))
+    # with another zero it is another reading, and a message that may change is read again
+    moved = JointCoding(replace(ROBOT, steering_zero=np.array(ROBOT.steering_zero) + 0.5))
+    np.testing.assert_allclose(moved.read(read)[0], first[0] + 0.5)
+    coding, before = JointCoding(ROBOT), JointCoding(ROBOT).read(message)[0]
+    message.position = [value + 1.0 for value in message.position]
+    assert not np.array_equal(coding.read(message)[0], before)
 
 
 @given(vectors(3, 1e3), vectors(3, 50.0), vectors(3, 1e4), vectors(3, 50.0), vectors(3, 2.0),
