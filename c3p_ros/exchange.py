@@ -8,9 +8,10 @@ read for all nodes of the process, and a message that a node publishes while it 
 one reaches the others at once, in the order of their ranks; its copy from the middleware is
 dropped. All of them are published as before: other processes, recorders and the graph see no
 difference. A topic passes once in a turn: in lockstep, where an effort causes the next joint
-states, these come by the middleware, and timers have their turn. What can wait, such as the
-publication to other processes of what was delivered in this one, is done after the turn
-(`afterwards`): it does not delay the torque.
+states, these come by the middleware, and timers have their turn. A message of another thread, such
+as that of the hardware, is handed to the executor's (`hand`): to wake it takes half the time of a
+way through the middleware. What can wait, such as the publication to other processes of what was
+delivered in this one, is done after the turn (`afterwards`): it does not delay the torque.
 """
 
 from __future__ import annotations
@@ -19,13 +20,16 @@ import heapq
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from c3p_ros.cdr import MessageError
 
 if TYPE_CHECKING:
+    from rclpy.executors import Executor
     from rclpy.node import Node
     from rclpy.publisher import Publisher
     from rclpy.subscription import Subscription
@@ -107,6 +111,31 @@ class Channel:
         return True
 
 
+class Handed:
+    """
+    Message that the executor's thread delivers, and then publishes, unless `release` has.
+
+    Parameters
+    ----------
+    data : bytes
+    publish : callable
+    """
+
+    def __init__(self, data: bytes, publish: Callable[[], object]) -> None:
+        """Start unpublished."""
+        self.data = data
+        # one thread gets it
+        self._publish = deque([publish])
+
+    def release(self) -> None:
+        """Publish the message; without effect the second time."""
+        try:
+            publish = self._publish.popleft()
+        except IndexError:
+            return
+        publish()
+
+
 class Exchange:
     """
     Channels of the nodes of one executor.
@@ -125,6 +154,11 @@ class Exchange:
         # thread of the turn, None between turns
         self._thread: int | None = None
         self._later: deque[Callable[[], object]] = deque()
+        # of the executor while it spins: its thread, and what makes it call a function
+        self._spinning: int | None = None
+        self._schedule: Callable[[Callable[[], None]], object] | None = None
+        # handed and not yet delivered, of each publisher
+        self._handed: dict[Publisher, Handed] = {}
 
     def join(self, listener: Listener, subscription: Subscription) -> Channel:
         """Add a listener with its subscription; only that of the first of a topic is read."""
@@ -156,20 +190,65 @@ class Exchange:
                     heir, inherited = channel.listeners[0]
                     heir.node._subscriptions.append(inherited)
                     heir.node._wake_executor()
+        for publisher in set(self._handed).intersection(node.publishers):
+            self._handed.pop(publisher).release()
         self._queue = [entry for entry in self._queue if entry[2].node is not node]
         heapq.heapify(self._queue)
 
+    @contextmanager
+    def spun(self, executor: Executor) -> Iterator[None]:
+        """Let other threads hand messages to this one, which spins `executor`."""
+        self._spinning, self._schedule = threading.get_ident(), executor.create_task
+        try:
+            yield
+        finally:
+            self._spinning = self._schedule = None
+            for handed in list(self._handed.values()):
+                handed.release()
+
+    def hand(self, publisher: Publisher, data: bytes, publish: Callable[[], object]) -> bool:
+        """
+        Hand a message of another thread to that of the executor, and return whether it was.
+
+        It is delivered at once and published after its turn. If the one before still waits, the
+        executor is behind: this one goes by the middleware, whose queues are bounded.
+        """
+        before = self._handed.get(publisher)
+        if before is not None:
+            before.release()
+            return False
+        schedule, channels = self._schedule, self._channels_of(publisher)
+        if schedule is None or not channels or threading.get_ident() == self._spinning:
+            return False
+        handed = self._handed[publisher] = Handed(data, publish)
+        schedule(partial(self._take, publisher, channels, handed))
+        return True
+
+    def _take(self, publisher: Publisher, channels: list[Channel], handed: Handed) -> None:
+        """Deliver a message that was handed, unless older ones are under way; publish it."""
+        data = handed.data
+        self._later.append(handed.release)
+        try:
+            self._turn([(channel, data) for channel in channels if channel.deliver(data)])
+        finally:
+            self._handed.pop(publisher, None)
+
     def arrived(self, channel: Channel, data: bytes) -> None:
         """Deliver a message of the middleware, and all that are published because of it."""
-        if channel.returned(data):
-            return
+        if not channel.returned(data):
+            self._turn([(channel, data)])
+
+    def _turn(self, messages: list[tuple[Channel, bytes]]) -> None:
+        """Deliver messages, and all that are published because of them."""
         if self._thread is not None:
             # a callback that spins: its turn goes on below
-            self._enqueue(channel, data)
+            for message in messages:
+                self._enqueue(*message)
             return
         self._thread = threading.get_ident()
         try:
-            self._enqueue(channel, data)
+            for message in messages:
+                self._enqueue(*message)
             while self._queue:
                 _, _, listener, data, decoded = heapq.heappop(self._queue)
                 listener.take(data, decoded)
@@ -194,9 +273,7 @@ class Exchange:
         Return whether the middleware gets it after the turn: all messages of a turn to which nodes
         of this process subscribe, so that it has them in their order.
         """
-        channels = self._known.get(publisher)
-        if channels is None:
-            channels = self._known[publisher] = self._named.get(publisher.topic_name, [])
+        channels = self._channels_of(publisher)
         within = self._thread == threading.get_ident()
         for channel in channels:
             if not within or channel in self._passed:
@@ -204,6 +281,12 @@ class Exchange:
             elif channel.deliver(data):
                 self._enqueue(channel, data)
         return within and bool(channels)
+
+    def _channels_of(self, publisher: Publisher) -> list[Channel]:
+        channels = self._known.get(publisher)
+        if channels is None:
+            channels = self._known[publisher] = self._named.get(publisher.topic_name, [])
+        return channels
 
     def _enqueue(self, channel: Channel, data: bytes) -> None:
         """Queue a message for all listeners of its topic; the first decodes it."""

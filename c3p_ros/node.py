@@ -224,12 +224,15 @@ class SuiteNode(Node):
         except PublishError as error:
             self.diagnostics.withhold(error)
             return False
-        # the nodes of this process have it before its copy can come
-        if (self._exchange is not None and message.__class__ is bytes
-                and self._exchange.published(publisher, message)):
-            self.afterwards(lambda: self.publish(publisher, message))
-        else:
-            self.publish(publisher, message)
+        exchange, publish = self._exchange, functools.partial(self.publish, publisher, message)
+        if exchange is not None and message.__class__ is bytes:
+            if exchange.hand(publisher, message, publish):
+                return True
+            # the nodes of this process have it before its copy can come
+            if exchange.published(publisher, message):
+                exchange.afterwards(publish)
+                return True
+        publish()
         return True
 
     def afterwards(self, call: Callable[[], object]) -> None:

@@ -159,7 +159,8 @@ class Session:
             SIGINT or SIGTERM; once for each signal, so that the clean-up may spin again.
         """
         self._spun = True
-        spin(self.executor, lambda: self._interrupted or condition(), period=period)
+        with self._exchange.spun(self.executor):
+            spin(self.executor, lambda: self._interrupted or condition(), period=period)
         if self._interrupted:
             self._interrupted = False
             raise KeyboardInterrupt

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Delivery between nodes of one process: once each, in order, whatever the middleware returns."""
 
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
@@ -27,7 +29,8 @@ class Hall:
 
     def node(self):
         """Return a node that refuses into `refused`."""
-        node = SimpleNamespace(_subscriptions=[], refused=[], _wake_executor=lambda: None)
+        node = SimpleNamespace(_subscriptions=[], refused=[], _wake_executor=lambda: None,
+                               publishers=[])
         node.diagnostics = SimpleNamespace(refuse=lambda *what: node.refused.append(what))
         return node
 
@@ -222,6 +225,122 @@ def test_the_middleware_gets_messages_of_a_topic_after_the_turn_in_their_order()
     hall.arrive('joints', b'j')
     assert later == [True, True, False]
     assert effort(b'between turns') is False
+
+
+def in_thread(call):
+    """Return the result of a call in another thread."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(call).result(5.0)
+
+
+class Spun(Hall):
+    """A hall whose executor calls what is scheduled when `pass_on` is called."""
+
+    def __init__(self):
+        super().__init__()
+        self.tasks, self.sent = deque(), []
+
+    def spin(self):
+        """Let the exchange take this thread for that of the executor."""
+        return self.exchange.spun(SimpleNamespace(create_task=self.tasks.append))
+
+    def hand(self, publisher, text):
+        """Hand a message from another thread; `sent` is what the middleware gets."""
+        return in_thread(lambda: self.exchange.hand(publisher, text,
+                                                    lambda: self.sent.append(text)))
+
+    def pass_on(self):
+        """Run what is scheduled."""
+        while self.tasks:
+            self.tasks.popleft()()
+
+
+def publisher_of(topic):
+    """Return what stands for a publisher."""
+    return type('Publisher', (), {'topic_name': topic})()
+
+
+def test_a_message_of_another_thread_is_delivered_before_the_middleware_has_it():
+    """Then it is published, before what it has caused; its copy is dropped."""
+    hall, joints = Spun(), publisher_of('joints')
+    effort = publisher_of('effort')
+
+    def control(message):
+        assert message.encode() not in hall.sent
+        assert hall.exchange.published(effort, b'e')
+        hall.exchange.afterwards(lambda: hall.sent.append(b'e'))
+
+    hall.listen(hall.node(), 'joints', control)
+    hall.listen(hall.node(), 'effort')
+    with hall.spin():
+        assert hall.hand(joints, b'1')
+        assert not hall.heard and not hall.sent
+        hall.pass_on()
+        assert hall.topics() == ['joints', 'effort'] and hall.sent == [b'1', b'e']
+        hall.arrive('joints', b'1')
+        assert len(hall.heard) == 2
+        # and the next one
+        assert hall.hand(joints, b'2')
+        hall.pass_on()
+        assert hall.topics()[2:] == ['joints', 'effort']
+
+
+def test_an_executor_that_is_behind_gets_the_next_message_by_the_middleware():
+    """What waits is published first: other processes have all messages, in their order."""
+    hall, joints = Spun(), publisher_of('joints')
+    hall.listen(hall.node(), 'joints')
+    with hall.spin():
+        assert hall.hand(joints, b'1')
+        assert not hall.hand(joints, b'2') and hall.sent == [b'1']
+        # as the node does then
+        assert not in_thread(lambda: hall.exchange.published(joints, b'2'))
+        # 1 is delivered after 2 was left to the middleware: by the middleware as well
+        hall.pass_on()
+        hall.arrive('joints', b'1')
+        hall.arrive('joints', b'2')
+        assert [message for *_, message in hall.heard] == ['1', '2'] and hall.sent == [b'1']
+
+
+def test_nothing_is_handed_to_an_executor_that_does_not_spin():
+    """What still waits at its end is published."""
+    hall, joints = Spun(), publisher_of('joints')
+    hall.listen(hall.node(), 'joints')
+    assert not hall.hand(joints, b'0')
+    with hall.spin():
+        assert not hall.exchange.hand(joints, b'0', lambda: None)  # its own thread
+        assert not hall.hand(publisher_of('other'), b'0')  # nobody listens
+        assert hall.hand(joints, b'1')
+    assert hall.sent == [b'1']
+    assert not hall.hand(joints, b'2')
+
+
+def test_a_node_that_ends_leaves_no_message_behind():
+    """What it has handed is published while its publisher lives, and reaches the others."""
+    hall, joints, node = Spun(), publisher_of('joints'), Hall().node()
+    node.publishers.append(joints)
+    hall.listen(hall.node(), 'joints')
+    with hall.spin():
+        assert hall.hand(joints, b'1')
+        hall.exchange.leave(node)
+        assert hall.sent == [b'1']
+        hall.pass_on()
+        assert hall.sent == [b'1'] and hall.topics() == ['joints']
+
+
+def test_a_fault_in_a_callback_does_not_keep_the_message_from_other_processes():
+    """It is published after the turn that failed."""
+    hall, joints = Spun(), publisher_of('joints')
+
+    def fail(_):
+        raise ZeroDivisionError
+
+    hall.listen(hall.node(), 'joints', fail)
+    with hall.spin():
+        hall.hand(joints, b'1')
+        with pytest.raises(ZeroDivisionError):
+            hall.pass_on()
+        assert hall.sent == [b'1']
+        assert hall.hand(joints, b'2')
 
 
 class Odometer(SuiteNode):
