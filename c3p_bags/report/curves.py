@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from c3p_bags.report.run import Run
-from c3p_bags.runs.metrics import held
+from c3p_bags.runs import mapped
+from c3p_bags.runs.run_log import between, held
 from c3p_description.model import Array
 
 AXES = (('x', 'm'), ('y', 'm'), ('yaw', 'rad'))
@@ -24,41 +25,46 @@ def curves(run: Run) -> dict[str, Array]:
     """
     joints, log = run.log.joints, run.log
     time, found = joints.time, {'time [s]': joints.time}
-    steering = np.unwrap(joints.steering, axis=0)
+    steering = mapped.unwrapped(joints.steering)
     for i in range(run.robot.count):
         found[f'steering_{i + 1} [rad]'] = steering[:, i]
         found[f'wheel_rate_{i + 1} [rad/s]'] = joints.wheel_rate[:, i]
     for prefix, motion in (('', log.odom), ('true_', run.truth)):
         if motion is None:
             continue
-        for k, (name, unit) in enumerate(AXES):
-            found[f'{prefix}{name} [{unit}]'] = np.interp(time, motion.time, motion.pose[:, k])
-        for k, (name, unit) in enumerate(RATES):
-            found[f'{prefix}{name} [{unit}]'] = np.interp(time, motion.time, motion.twist[:, k])
+        for names, values in ((AXES, motion.pose), (RATES, motion.twist)):
+            columns = _at(time, motion.time, values)
+            for k, (name, unit) in enumerate(names):
+                found[f'{prefix}{name} [{unit}]'] = columns[:, k]
     if log.cmd_vel is not None and len(log.cmd_vel.time):
         command = held(log.cmd_vel, time)
         for k, (name, unit) in enumerate(RATES):
             found[f'commanded_{name} [{unit}]'] = command[:, k]
-    when, torque = log.torque
-    latest = np.searchsorted(when, time, side='right') - 1
-    for k in range(torque.shape[1] if len(when) else 0):
+    torque = held(log.torque, time) if len(log.torque.time) else np.zeros((0, 0))
+    for k in range(torque.shape[1]):
         kind, i = ('steering_torque', k - run.robot.count) if k >= run.robot.count else (
             'torque', k)
-        found[f'{kind}_{i + 1} [N m]'] = np.where(latest >= 0, torque[latest, k], np.nan)
+        found[f'{kind}_{i + 1} [N m]'] = torque[:, k]
     found['sigma_min [1]'] = run.sigma
+    slip = _at(time, run.slip.time, run.slip.slip.reshape(len(run.slip.time), -1))
     for i in range(run.robot.count):
         for k, name in enumerate(('along', 'across')):
-            found[f'slip_{name}_{i + 1} [m/s]'] = np.interp(time, run.slip.time,
-                                                            run.slip.slip[:, i, k])
-    found['evidence_of_slip [alarm]'] = np.interp(time, run.slip.time,
-                                                  run.slip.statistic / run.slip.threshold)
+            found[f'slip_{name}_{i + 1} [m/s]'] = slip[:, 2 * i + k]
+    found['evidence_of_slip [alarm]'] = _at(time, run.slip.time, mapped.computed(
+        lambda part: part[:, None] / run.slip.threshold, run.slip.statistic))[:, 0]
     return found
+
+
+def _at(time: Array, when: Array, values: Array) -> Array:
+    return mapped.computed(lambda part: between(part, when, values), time)
 
 
 def write_curves(run: Run, path: Path) -> Path:
     """Write the `curves` of a run as CSV and return its path."""
     found = curves(run)
-    table = np.stack(list(found.values()), axis=1)
-    np.savetxt(path, table, fmt='%.9g', delimiter=',', header=','.join(found), comments='',
-               encoding='utf-8')
+    with path.open('w', encoding='utf-8') as file:
+        file.write(','.join(found) + '\n')
+        for part in mapped.parts(len(run.log.joints.time)):
+            np.savetxt(file, np.stack([column[part] for column in found.values()], axis=1),
+                       fmt='%.9g', delimiter=',')
     return path

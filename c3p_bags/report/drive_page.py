@@ -16,17 +16,17 @@ from matplotlib.ticker import MultipleLocator
 
 from c3p_bags.report import style
 from c3p_bags.report.path import draw_path, is_wide
+from c3p_bags.runs import mapped
 from c3p_bags.runs.metrics import (
     ALIGNED,
     COMMANDED_SPEED,
     distance_to_segment,
     goal_time,
-    held,
     hip_velocity,
     pose_at,
     truth_in_odom,
 )
-from c3p_bags.runs.run_log import RunLog
+from c3p_bags.runs.run_log import RunLog, between, held
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.se2 import to_floor, wrap
 
@@ -47,15 +47,21 @@ def commanded_steering(log: RunLog, robot: CasterRobot) -> Array:
     """
     if log.cmd_vel is None:
         raise ValueError(f'{log.path}: cmd_vel was not recorded')
-    command = hip_velocity(robot, held(log.cmd_vel, log.joints.time))
-    angle = np.arctan2(command[..., 1], command[..., 0]) - 0.5 * np.pi
-    angle[~(np.hypot(command[..., 0], command[..., 1]) > COMMANDED_SPEED)] = np.nan
-    steering = np.unwrap(log.joints.steering, axis=0)
+
+    def commanded(twist: Array) -> Array:
+        command = hip_velocity(robot, twist)
+        angle = np.arctan2(command[..., 1], command[..., 0]) - 0.5 * np.pi
+        angle[~(np.hypot(command[..., 0], command[..., 1]) > COMMANDED_SPEED)] = np.nan
+        return angle
+
+    angle = mapped.computed(commanded, held(log.cmd_vel, log.joints.time))
+    steering = mapped.unwrapped(log.joints.steering)
     for i in range(robot.count):
-        known = np.flatnonzero(np.isfinite(angle[:, i]))
-        if len(known):
-            smooth = np.unwrap(angle[known, i], period=np.pi)
-            apart = (steering[known, i] - smooth)[len(known) // 2:]
+        known = mapped.where(np.isfinite(angle[:, i]))
+        smooth = mapped.unwrapped(angle[known, i], np.pi)
+        if len(smooth):
+            half = len(smooth) // 2
+            apart = mapped.computed(np.subtract, steering[known, i][half:], smooth[half:])
             angle[known, i] = smooth + np.pi * np.rint(np.median(apart) / np.pi)
     return angle
 
@@ -64,8 +70,8 @@ def draw_steering(axes: Axes, log: RunLog, robot: CasterRobot, metrics: Mapping[
                   start: float) -> None:
     """Draw the steering panel; `start` is the goal's arrival, s."""
     style.dress(axes, '(b) steering angles', style.TIME, r'$\theta_s$ [deg]')
-    time, steering = style.thin(log.joints.time - start,
-                                np.degrees(np.unwrap(log.joints.steering, axis=0)))
+    time, steering = style.thin(log.joints.time, mapped.unwrapped(log.joints.steering))
+    time, steering = time - start, np.degrees(steering)
     if log.cmd_vel is not None:
         (command,) = style.thin(commanded_steering(log, robot))
         spread = np.ptp(command, axis=1)
@@ -194,24 +200,26 @@ def _velocities(panels: list[Axes], log: RunLog, start: float) -> None:
     """Draw the twist in the floor's frame, as the papers do."""
     lines: list[tuple[str, Array, Array, str, Any, float]] = []
     if log.cmd_vel is not None and log.odom is not None:
-        yaw = np.interp(log.cmd_vel.time, log.odom.time, log.odom.pose[:, 2])
-        lines.append(('reference', log.cmd_vel.time, to_floor(yaw, log.cmd_vel.value),
-                      style.REFERENCE, '--', 0.9))
+        odom = log.odom
+        twist = mapped.computed(lambda at, value: to_floor(
+            between(at, odom.time, odom.pose[:, 2:])[:, 0], value), *log.cmd_vel)
+        lines.append(('reference', log.cmd_vel.time, twist, style.REFERENCE, '--', 0.9))
     if log.odom is not None:
-        lines.append(('sensed', log.odom.time, to_floor(log.odom.pose[:, 2], log.odom.twist),
-                      style.SENSED, '-', 1.4))
+        lines.append(('sensed', log.odom.time, mapped.computed(
+            to_floor, log.odom.pose[:, 2], log.odom.twist), style.SENSED, '-', 1.4))
     truth = truth_in_odom(log)
     if truth is not None:
-        lines.append(('true', truth.time, to_floor(truth.pose[:, 2], truth.twist), style.TRUE,
-                      (0, (3, 1.5)), 1.4))
+        lines.append(('true', truth.time, mapped.computed(
+            to_floor, truth.pose[:, 2], truth.twist), style.TRUE, (0, (3, 1.5)), 1.4))
     names = (('(c) velocity along X, floor frame', r'$\dot X$ [m/s]'),
              ('(d) velocity along Y, floor frame', r'$\dot Y$ [m/s]'),
              ('(e) yaw rate', r'$\omega$ [rad/s]'))
     for i, (axes, (title, label)) in enumerate(zip(panels, names, strict=True)):
         style.dress(axes, title, style.TIME, label)
         for name, time, value, colour, dash, width in lines:
-            axes.plot(*style.thin(time - start, value[:, i]), color=colour, linestyle=dash,
-                      linewidth=width, label=name, zorder=3 if name == 'reference' else 2)
+            at, shown = style.thin(time, value[:, i])
+            axes.plot(at - start, shown, color=colour, linestyle=dash, linewidth=width, label=name,
+                      zorder=3 if name == 'reference' else 2)
         # a component that stays at zero shall look like zero, not like amplified noise
         low, high = axes.get_ylim()
         middle, half = 0.5 * (low + high), max(0.5 * (high - low), 0.05)
@@ -272,18 +280,20 @@ def _errors(axes: Axes, log: RunLog, metrics: Mapping[str, Any], start: float) -
                                   (log.odom, style.SENSED, style.LINE)):
         if motion is None:
             continue
-        after = motion.time >= start
+        after = mapped.where(motion.time >= start)
         begin, pose = pose_at(motion, start), motion.pose[after]
-        yaw_error = np.abs(wrap(pose[:, 2] - goal[2]))
+        yaw_error = mapped.computed(lambda part: np.abs(wrap(part[:, 2] - goal[2])), pose)
         turning |= bool(np.any(yaw_error > YAW_SHOWN))
-        curves = [('distance to goal', np.hypot(*(pose[:, :2] - goal[:2]).T), '-'),
-                  ('path error', distance_to_segment(pose[:, :2], begin[:2], goal[:2]), ':')]
+        curves = [('distance to goal', mapped.computed(
+            lambda part: np.hypot(*(part[:, :2] - goal[:2]).T), pose), '-'),
+                  ('path error', mapped.computed(lambda part, begin=begin: distance_to_segment(
+                      part[:, :2], begin[:2], goal[:2]), pose), ':')]
         if turning:
             curves.append(('yaw error [rad]', yaw_error, '--'))
         for label, value, dash in curves:
-            axes.plot(*style.thin(motion.time[after] - start, np.maximum(value, 1e-9)),
-                      color=colour, linestyle=dash, linewidth=width,
-                      label=label if motion is (log.odom or motion) else None)
+            at, shown = style.thin(motion.time[after], value)
+            axes.plot(at - start, np.maximum(shown, 1e-9), color=colour, linestyle=dash,
+                      linewidth=width, label=label if motion is (log.odom or motion) else None)
     axes.axhline(metrics['goal_tolerance_m'], color=style.GOAL, linewidth=0.9, label='goal zone')
     if turning and metrics['yaw_tolerance_rad']:
         axes.axhline(metrics['yaw_tolerance_rad'], color=style.GOAL, linewidth=0.9,
@@ -303,14 +313,16 @@ def _slip(axes: Axes, log: RunLog, start: float) -> None:
     if log.slip is None:
         style.absent(axes, 'wheel slip was not recorded')
         return
-    size = 1000.0 * np.hypot(log.slip.residual[..., 0], log.slip.residual[..., 1])
-    time = log.slip.time - start
+    size = mapped.computed(lambda part: 1000.0 * np.hypot(part[..., 0], part[..., 1]),
+                           log.slip.residual)
     for i in range(size.shape[1]):
-        axes.plot(*style.thin(time, size[:, i]), linewidth=0.7, label=f'wheel {i + 1}',
+        at, shown = style.thin(log.slip.time, size[:, i])
+        axes.plot(at - start, shown, linewidth=0.7, label=f'wheel {i + 1}',
                   **style.caster_marks(i))
-        axes.fill_between(time, 0, 1, where=log.slip.suspect[:, i], color=style.caster_colour(i),
-                          alpha=0.2, linewidth=0, transform=axes.get_xaxis_transform(),
-                          label=f'wheel {i + 1} suspect' if log.slip.suspect[:, i].any() else None)
+        if (suspect := log.slip.suspect[:, i]).any():
+            axes.fill_between(log.slip.time - start, 0, 1, where=suspect, alpha=0.2, linewidth=0,
+                              color=style.caster_colour(i), label=f'wheel {i + 1} suspect',
+                              transform=axes.get_xaxis_transform())
     # rolling wheels shall look like rolling wheels, not like amplified noise
     axes.set_ylim(0.0, max(axes.get_ylim()[1], LEAST_RESIDUAL))
     style.headroom(axes, above=0.15, below=0.03)

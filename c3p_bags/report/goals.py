@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from c3p_bags.runs import mapped
 from c3p_bags.runs.metrics import drive_metrics, pose_at
 from c3p_bags.runs.run_log import Goal, Motion, RunLog
 from c3p_description.model import CasterRobot
@@ -25,7 +26,8 @@ def part(log: RunLog, begin: float, end: float) -> RunLog:
         if found is None:
             return None
         inside = (found.time >= begin) & (found.time < end)
-        arrays = [a[inside] if isinstance(a, np.ndarray) else a for a in found]
+        rows = mapped.where(inside)
+        arrays = [a[rows] if isinstance(a, np.ndarray) else a for a in found]
         return type(found)(*arrays) if inside.any() else None
 
     return replace(

@@ -29,6 +29,7 @@ from c3p_bags.report.run import Run
 from c3p_bags.report.sheet import TIMED, samples_of
 from c3p_bags.report.style import AtMost
 from c3p_bags.report.web import caster_dash, robot_geometry
+from c3p_bags.runs import mapped
 from c3p_bags.runs.metrics import pose_at
 from c3p_description.model import Array
 
@@ -217,10 +218,10 @@ def motion(run: Run) -> dict[str, Any]:
     some = np.unique(np.linspace(0, len(time) - 1, min(len(time), MOST)).astype(int))
     shown = run.truth or run.odom
     at = time[some]
-    pose = np.stack([np.interp(at, shown.time, np.unwrap(column) if k == 2 else column)
+    pose = np.stack([np.interp(at, shown.time, mapped.unwrapped(column) if k == 2 else column)
                      for k, column in enumerate(shown.pose.T)])
-    steering = np.unwrap(run.log.joints.steering, axis=0)[some]
-    speed = np.hypot(run.slip.slip[..., 0], run.slip.slip[..., 1])
+    steering = mapped.unwrapped(run.log.joints.steering)[some]
+    speed = mapped.computed(lambda part: np.hypot(part[..., 0], part[..., 1]), run.slip.slip)
     odom = run.log.odom if run.truth is not None else None
     return {'robot': robot_geometry(robot, NEAR, outline(robot)), 'name': run.name,
             'time': times(at), 'pose': [packed(column) for column in pose],

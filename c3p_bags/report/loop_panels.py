@@ -11,6 +11,8 @@ from c3p_bags.report.health import LEVELS
 from c3p_bags.report.palette import INK
 from c3p_bags.report.run import Run
 from c3p_bags.report.sheet import dress, legend, line
+from c3p_bags.runs import mapped
+from c3p_description.model import Array
 
 # bins of the histogram per decade of time
 BINS_PER_DECADE = 20
@@ -21,12 +23,16 @@ COLOURS = ('#2da44e', '#E69F00', '#cf222e', '#8c959f')
 NO_CLOCK = 'recorded in simulated time: latency unknown'
 
 
+def _milliseconds(time: Array) -> Array:
+    return mapped.computed(lambda part: 1000.0 * part, time)
+
+
 def draw_latency_histogram(axes: Axes, run: Run) -> None:
     """Draw the histogram of the latency; logarithmic axes show the few late commands."""
     dress(axes, 'commands')
     axes.set_xlabel('from joint_states to wheel_effort, as recorded [ms]', fontsize=style.LABEL,
                     color=INK)
-    latency = 1000.0 * run.timing.latency
+    latency = _milliseconds(run.timing.latency)
     if not len(latency):
         style.absent(axes, NO_CLOCK if run.timing.answered else 'no wheel commands in this bag')
         axes.set_xticks([])
@@ -52,8 +58,8 @@ def draw_latency(axes: Axes, run: Run) -> None:
     if not len(run.timing.latency):
         style.absent(axes, 'no latency')
         return
-    line(axes, run.timing.time, 1000.0 * run.timing.latency, color=style.SENSED, linewidth=0.8,
-         label='latency')
+    line(axes, run.timing.time, _milliseconds(run.timing.latency), color=style.SENSED,
+         linewidth=0.8, label='latency')
     axes.axhline(1000.0 * run.timing.period, color=style.ALERT, linestyle=(0, (4, 2)),
                  linewidth=1.2, label='one period')
     axes.set_ylim(bottom=0.0)
@@ -67,7 +73,7 @@ def draw_cycles(axes: Axes, run: Run) -> None:
         style.absent(axes, 'a single sample')
         return
     # an interval ends with its sample
-    line(axes, run.log.joints.time[1:], 1000.0 * run.timing.interval, color=INK,
+    line(axes, run.log.joints.time[1:], _milliseconds(run.timing.interval), color=INK,
          drawstyle='steps-pre', linewidth=0.8, label='_period')
     axes.set_ylim(0.0, 1100.0 * max(float(run.timing.interval.max()), 2 * run.timing.period))
 

@@ -14,8 +14,9 @@ from c3p_bags.report.palette import INK, MUTED
 from c3p_bags.report.path import draw_robots
 from c3p_bags.report.run import Run
 from c3p_bags.report.sheet import at_least, dress, legend, line
+from c3p_bags.runs import mapped
 from c3p_bags.runs.metrics import pose_at
-from c3p_bags.runs.run_log import Motion
+from c3p_bags.runs.run_log import Motion, between
 from c3p_description.model import Array
 
 # above this number of robots only the ends of a path show one
@@ -70,7 +71,7 @@ def draw_path(axes: Axes, run: Run) -> None:
                       textcoords='offset points', fontsize=9, color=style.GOAL, ha='right',
                       fontweight='bold', zorder=7)
     for event in run.events:
-        during = (shown.time >= event.begin) & (shown.time <= event.end)
+        during = mapped.where((shown.time >= event.begin) & (shown.time <= event.end))
         axes.plot(*shown.pose[during, :2].T, color=wheel_colour(event.wheel), linewidth=7.0,
                   alpha=0.45, solid_capstyle='round', zorder=2)
     # only the farthest slips are labelled
@@ -111,11 +112,18 @@ def odometry_error(run: Run) -> tuple[Array, Array, Array] | None:
     if run.truth is None:
         return None
     odom, truth = run.odom, run.truth
-    inside = (odom.time >= truth.time[0]) & (odom.time <= truth.time[-1])
+    inside = mapped.where((odom.time >= truth.time[0]) & (odom.time <= truth.time[-1]))
     time = odom.time[inside]
-    gap = np.stack([odom.pose[inside, i] - np.interp(time, truth.time, truth.pose[:, i])
-                    for i in range(3)])
-    return time, np.hypot(gap[0], gap[1]), np.abs(gap[2])
+
+    def apart(at: Array, pose: Array) -> Array:
+        return np.abs(pose - between(at, truth.time, truth.pose))
+
+    gap = mapped.computed(apart, time, odom.pose[inside])
+    return time, mapped.computed(np.hypot, gap[:, 0], gap[:, 1]), gap[:, 2]
+
+
+def _clipped(error: Array) -> Array:
+    return mapped.computed(lambda part: np.maximum(part, LEAST_ERROR), error)
 
 
 def draw_errors(axes: Axes, run: Run) -> None:
@@ -124,13 +132,15 @@ def draw_errors(axes: Axes, run: Run) -> None:
     axes.set_yscale('log')
     off = odometry_error(run)
     if off is not None:
-        line(axes, off[0], np.maximum(off[1], LEAST_ERROR), color=style.TRUE,
+        line(axes, off[0], _clipped(off[1]), color=style.TRUE,
              label='odometry from ground truth')
     odom = run.odom
     for k, goal in enumerate(run.goals):
-        inside = (odom.time >= goal['begin_s']) & (odom.time <= goal['end_s'])
-        away = np.hypot(*(odom.pose[inside, :2] - np.array(goal['goal_pose'][:2])).T)
-        line(axes, odom.time[inside], np.maximum(away, LEAST_ERROR), color=style.GOAL,
+        inside = mapped.where((odom.time >= goal['begin_s']) & (odom.time <= goal['end_s']))
+        place = np.array(goal['goal_pose'][:2])
+        away = mapped.computed(lambda pose, place=place: np.hypot(*(pose[:, :2] - place).T),
+                               odom.pose[inside])
+        line(axes, odom.time[inside], _clipped(away), color=style.GOAL,
              label='odometry from goal' if k == 0 else None)
     if off is None and not run.goals:
         style.absent(axes, 'neither a goal nor ground truth in this bag')
@@ -143,7 +153,7 @@ def draw_errors(axes: Axes, run: Run) -> None:
 def draw_steering(axes: Axes, run: Run) -> None:
     """Draw the steering angles, continuous."""
     dress(axes, 'steering [°]')
-    angle = np.degrees(np.unwrap(run.log.joints.steering, axis=0))
+    angle = mapped.computed(np.degrees, mapped.unwrapped(run.log.joints.steering))
     for i in range(run.robot.count):
         line(axes, run.log.joints.time, angle[:, i], color=style.caster_colour(i),
              label=f'caster {i + 1}', linestyle=style.caster_dash(i))

@@ -11,7 +11,8 @@ from c3p_bags.report.health import LEVELS, complaints, while_starting
 from c3p_bags.report.motion_panels import NEAR, odometry_error
 from c3p_bags.report.run import STRIDE, Run
 from c3p_bags.runs import mapped
-from c3p_bags.runs.metrics import drive_metrics, held
+from c3p_bags.runs.metrics import drive_metrics
+from c3p_bags.runs.run_log import held
 from c3p_description.model import CasterRobot
 from c3p_dynamics.freedoms import driven_freedoms
 from c3p_kinematics.singularity import length_scale, singularity
@@ -97,7 +98,9 @@ def _odometry(run: Run) -> dict[str, Any]:
     off = odometry_error(run)
     again = None
     if run.odom_recorded and len(run.computed.time) == len(run.odom.time):
-        again = float(np.abs(run.computed.pose[:, :2] - run.odom.pose[:, :2]).max())
+        again = float(mapped.computed(
+            lambda ours, theirs: np.abs(ours[:, :2] - theirs[:, :2]).max(keepdims=True),
+            run.computed.pose, run.odom.pose).max())
     return {'recorded': run.odom_recorded,
             'error_max_m': None if off is None or not len(off[1]) else float(off[1].max()),
             'error_final_m': None if off is None or not len(off[1]) else float(off[1][-1]),
@@ -113,14 +116,15 @@ def run_numbers(run: Run) -> dict[str, Any]:
     """
     odom, log = run.odom, run.log
     # from the pose: noise of the rates and standstill add nothing
-    way = np.hypot(*np.diff(odom.pose[:, :2], axis=0).T)
-    moving = _moving(odom.twist)
+    way = mapped.computed(lambda before, after: np.hypot(*(after[:, :2] - before[:, :2]).T),
+                          odom.pose[:-1], odom.pose[1:])
     step = np.diff(odom.time, append=odom.time[-1])
+    moving = mapped.computed(lambda twist, passed: passed[_moving(twist)], odom.twist, step)
     return {
         **drive_metrics(log, run.robot, run.goals[-1]['goal_pose'] if run.goals else None,
                         run.goal_tolerance, run.yaw_tolerance),
         'bag': str(log.path), 'robot': run.robot.name, 'duration_s': run.duration,
-        'distance_m': float(way.sum()), 'moving_s': float(step[moving].sum()),
+        'distance_m': float(way.sum()), 'moving_s': float(moving.sum()),
         'goals': run.goals, 'slip': slip_numbers(run), 'timing': timing_numbers(run),
         'singularity': {'sigma_min': abs(float(run.sigma.min())),
                         'at_s': float(log.joints.time[int(np.argmin(run.sigma))]),
@@ -140,7 +144,7 @@ def _complaints(run: Run) -> list[dict[str, Any]]:
 def first_motion(run: Run) -> float:
     """Return the time of the first motion by odometry, s; inf without motion."""
     odom = run.odom
-    moving = np.flatnonzero(_moving(odom.twist))
+    moving = np.flatnonzero(mapped.computed(_moving, odom.twist))
     return float(odom.time[moving[0]]) if len(moving) else float('inf')
 
 

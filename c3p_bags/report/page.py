@@ -18,6 +18,7 @@ from c3p_bags.report import motion_panels as motion
 from c3p_bags.report import slip_panels as slip
 from c3p_bags.report import tables, web
 from c3p_bags.report.compare import difference_sentences, difference_table
+from c3p_bags.report.path import corners
 from c3p_bags.report.run import Run
 from c3p_bags.report.sheet import Panel, figure
 from c3p_bags.report.summary import Answer
@@ -49,7 +50,7 @@ class Section(NamedTuple):
 
 def _path(runs: Sequence[Run]) -> Figure:
     """Draw the paths, in a panel as high as they are within limits."""
-    places = np.vstack([r.odom.pose[:, :2] for r in runs]
+    places = np.vstack([corners(r.odom) for r in runs]
                        + [np.array([g['goal_pose'][:2]]) for r in runs for g in r.goals])
     margin = 2.4 * max(np.abs(r.robot.hip_position).max() for r in runs)
     size = np.ptp(places, axis=0) + margin

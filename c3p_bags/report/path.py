@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Circle, Polygon
 
 from c3p_bags.report import style
+from c3p_bags.runs import mapped
 from c3p_bags.runs.metrics import goal_time, pose_at, truth_in_odom
 from c3p_bags.runs.run_log import Motion, RunLog
 from c3p_description.model import Array, CasterRobot
@@ -41,14 +42,23 @@ def outline(robot: CasterRobot) -> Array:
 
 def instants(motion: Motion, start: float, width: float) -> Array:
     """Return times at which the robot has moved by a good part of its size, s."""
-    after = motion.time >= start
+    after = mapped.where(motion.time >= start)
     pose = motion.pose[after]
     if not len(pose):
         return np.zeros(0)
     # noise at standstill must not add up to a distance
-    way = np.hypot(*(pose[:, :2] - pose[0, :2]).T)
-    steps = np.maximum(np.maximum.accumulate(way) / (APART_WIDTHS * width),
-                       np.maximum.accumulate(np.abs(pose[:, 2] - pose[0, 2])) / APART_TURN)
+    first, reached = pose[0], np.zeros(2)
+
+    def farthest(part: Array) -> Array:
+        away = np.stack([np.hypot(*(part[:, :2] - first[:2]).T), np.abs(part[:, 2] - first[2])],
+                        axis=1)
+        # no less than before
+        away[0] = np.maximum(away[0], reached)
+        np.maximum.accumulate(away, axis=0, out=away)
+        reached[:] = away[-1]
+        return np.max(away / [APART_WIDTHS * width, APART_TURN], axis=1)
+
+    steps = mapped.computed(farthest, pose)
     if len(steps) < 2 or steps[-1] < 0.5:
         return motion.time[after][:1]
     count = min(max(1, round(float(steps[-1]))), MOST_ROBOTS)
@@ -84,17 +94,24 @@ def draw_robots(axes: Axes, log: RunLog, robot: CasterRobot, motion: Motion, sta
     The steering angles are those of `log`; `axes`, `robot` and `strength` as for `draw_robot`.
     """
     times = instants(motion, start, 2.0 * np.linalg.norm(robot.hip_position, axis=1).max())
-    steering = np.unwrap(log.joints.steering, axis=0)
+    steering = mapped.unwrapped(log.joints.steering)
     for time in times if len(times) <= most else times[[0, -1]]:
         angles = [np.interp(time, log.joints.time, column) for column in steering.T]
         draw_robot(axes, robot, pose_at(motion, time), np.array(angles), strength)
 
 
+def corners(motion: Motion) -> list[Array]:
+    """Return the lower and the upper corner of the box around a path, m."""
+    place = motion.pose[:, :2]
+    return [place.min(axis=0), place.max(axis=0)]
+
+
 def is_wide(log: RunLog, robot: CasterRobot, metrics: Mapping[str, Any]) -> bool:
     """Return True for a path that, with the robot on it, is wider than high."""
-    places = [np.array(metrics['goal_pose'])[None, :2]]
-    places += [m.pose[:, :2] for m in (log.odom, truth_in_odom(log)) if m is not None]
-    size = np.ptp(np.vstack(places), axis=0) + 2.0 * np.abs(robot.hip_position).max()
+    places = [np.array(metrics['goal_pose'])[:2]]
+    for motion in (log.odom, truth_in_odom(log)):
+        places += [] if motion is None else corners(motion)
+    size = np.ptp(places, axis=0) + 2.0 * np.abs(robot.hip_position).max()
     return bool(size[0] > WIDE * size[1])
 
 

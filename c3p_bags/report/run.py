@@ -109,8 +109,12 @@ def measure(robot: CasterRobot, log: RunLog) -> Array:
     time = log.joints.time
     step = max(1, int(len(time) * STRIDE / max(time[-1] - time[0], STRIDE)))
     some = np.append(np.arange(0, len(time) - 1, step), len(time) - 1)
-    sigma = singularity(robot, log.joints.steering[some]).sigma_min
-    return mapped.kept(np.interp(np.arange(len(time)), some, sigma))
+    sigma = mapped.computed(lambda part: singularity(robot, log.joints.steering[part]).sigma_min,
+                            some)
+    rows = mapped.Rows()
+    for part in mapped.parts(len(time)):
+        rows.append(np.interp(np.arange(part.start, part.stop), some, sigma))
+    return rows.array()
 
 
 def read(bag: Bag, robot: str | None = None, namespace: str | None = None,

@@ -15,6 +15,7 @@ from c3p_bags.report.palette import INK, MUTED
 from c3p_bags.report.run import Run
 from c3p_bags.report.sheet import WIDE, dress, legend, line, peaks
 from c3p_bags.report.slip_events import SURE, SlipEvent
+from c3p_bags.runs import mapped
 from c3p_kinematics.casters import inverse
 
 # least range of the speed panel, mm/s, so that noise of rolling wheels looks small
@@ -64,7 +65,8 @@ def confidence(value: float) -> str:
 def draw_speed(axes: Axes, run: Run) -> None:
     """Draw the slip speed of each wheel."""
     dress(axes, 'slip [mm/s]')
-    speed = 1000.0 * np.hypot(run.slip.slip[..., 0], run.slip.slip[..., 1])
+    speed = mapped.computed(lambda part: 1000.0 * np.hypot(part[..., 0], part[..., 1]),
+                            run.slip.slip)
     for i in range(run.robot.count):
         line(axes, run.slip.time, speed[:, i], peaks, linewidth=1.0, label=f'wheel {i + 1}',
              **style.caster_marks(i))
@@ -76,7 +78,8 @@ def draw_evidence(axes: Axes, run: Run) -> None:
     """Draw χ² against the limit of the alarm."""
     dress(axes, 'χ² / limit')
     axes.set_yscale('log')
-    part = np.maximum(run.slip.statistic / run.slip.threshold, LEAST_EVIDENCE)
+    part = mapped.computed(lambda found: np.maximum(found / run.slip.threshold, LEAST_EVIDENCE),
+                           run.slip.statistic)
     line(axes, run.slip.time, part, peaks, color=INK, linewidth=0.9, label='evidence χ²')
     axes.axhline(1.0, color=style.ALERT, linewidth=1.0, linestyle=(0, (4, 2)),
                  label='alarm: chance of 1 in 10⁶ without slip')

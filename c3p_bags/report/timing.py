@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from c3p_bags.runs import mapped
-from c3p_bags.runs.losses import Losses, losses, related
+from c3p_bags.runs.losses import Losses, distinct, losses, related, within
 from c3p_bags.runs.metrics import latency as reported_latency
 from c3p_bags.runs.run_log import RunLog
 from c3p_description.model import Array
@@ -71,20 +71,24 @@ class Timing(NamedTuple):
 def timing(log: RunLog) -> Timing:
     """Return the timing of the control loop in a run."""
     time = log.joints.time
-    interval = np.diff(time)
-    forward = interval[interval > 0.0]
+    interval = _steps(time)
+    forward = interval[mapped.where(interval > 0.0)]
     period = float(np.median(forward)) if len(forward) else 0.0
     known = _cycles(log)
-    step = np.diff(known)
+    step = _steps(known)
     gaps = step[step > LOST * period]
     worst = int(np.argmax(step)) if len(step) else 0
     cycles, answered, at, latency = _answers(log)
     unrecorded, unanswered = recording_losses(log)
     return Timing(
-        period, mapped.kept(interval), unrecorded, unanswered,
+        period, interval, unrecorded, unanswered,
         int(np.sum(np.rint(gaps / period) - 1)) if period else 0,
         float(step[worst]) if len(step) else 0.0, float(known[worst]), cycles, answered, at,
         latency, int(np.sum(latency > period)), reported_latency(log))
+
+
+def _steps(time: Array) -> Array:
+    return mapped.computed(lambda before, after: after - before, time[:-1], time[1:])
 
 
 def recording_losses(log: RunLog) -> tuple[Losses, Losses]:
@@ -97,21 +101,21 @@ def recording_losses(log: RunLog) -> tuple[Losses, Losses]:
 
 def _stamps(time: Array) -> Array:
     """Return times [s] as whole nanoseconds, as they were stamped."""
-    return np.rint(1e9 * time).astype(np.int64)
+    return mapped.computed(lambda part: np.rint(1e9 * part).astype(np.int64), time)
 
 
 def _cycles(log: RunLog) -> Array:
     """Return the times of all cycles of which any message was recorded, s."""
     joints = log.joints.time
-    more = [series.time for series in (log.odom, log.wheel_effort) if series is not None
-            and len(series.time) and related(_stamps(joints), _stamps(series.time))]
-    if not more:
-        return joints
-    other = np.concatenate(more)
-    # before the first joint states and after the last ones, only the recording differs
-    other = other[(other > joints.min()) & (other < joints.max())]
-    absent = other[~np.isin(_stamps(other), _stamps(joints))]
-    return np.sort(np.append(joints, np.unique(absent))) if len(absent) else joints
+    known = distinct(_stamps(joints))
+    begin, end, absent = joints.min(), joints.max(), [np.zeros(0)]
+    for series in (log.odom, log.wheel_effort):
+        if series is not None and len(series.time) and related(known, _stamps(series.time)):
+            # before the first joint states and after the last ones, only the recording differs
+            absent.append(series.time[~within(_stamps(series.time), known)
+                                      & (series.time > begin) & (series.time < end)])
+    found = np.unique(np.concatenate(absent))
+    return np.sort(np.append(joints, found)) if len(found) else joints
 
 
 def _answers(log: RunLog) -> tuple[int, int, Array, Array]:
@@ -120,16 +124,24 @@ def _answers(log: RunLog) -> tuple[int, int, Array, Array]:
         return 0, 0, none, none
     time, sent = log.joints.time, log.wheel_effort.time
     during = (time >= sent.min()) & (time <= sent.max())
-    order = np.argsort(time, kind='stable')
-    place = np.minimum(np.searchsorted(time, sent, sorter=order), len(time) - 1)
-    cycle = order[place]
+    order = np.argsort(time, kind='stable') if (time[1:] < time[:-1]).any() else None
+
+    def before(part: Array) -> Array:
+        place = np.minimum(np.searchsorted(time, part, sorter=order), len(time) - 1)
+        return place if order is None else order[place]
+
+    cycle = mapped.computed(before, sent)
     # stamps are compared as the same whole nanoseconds
-    same = np.abs(time[cycle] - sent) < 0.5e-9
-    answered = len(np.unique(cycle[same]))
+    same = mapped.computed(lambda k, part: np.abs(time[k] - part) < 0.5e-9, cycle, sent)
+    some = mapped.where(same)
+    sent, cycle = sent[some], cycle[some]
+    answered = len(distinct(cycle))
     if not {'joint_states', 'wheel_effort'} <= set(log.recorded):
         return int(during.sum()), answered, none, none
-    took = log.recorded['wheel_effort'][same] - log.recorded['joint_states'][cycle[same]]
+    took = mapped.computed(lambda at, k: at - log.recorded['joint_states'][k],
+                           log.recorded['wheel_effort'][some], cycle)
     if not len(took) or np.mean(took == 0.0) > INSTANT:
         return int(during.sum()), answered, none, none
     # two topics are recorded in the order of arrival: some commands precede their sample
-    return int(during.sum()), answered, mapped.kept(sent[same]), mapped.kept(np.maximum(took, 0.0))
+    return (int(during.sum()), answered, mapped.kept(sent),
+            mapped.computed(lambda part: np.maximum(part, 0.0), took))

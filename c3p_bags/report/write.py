@@ -74,6 +74,8 @@ def report(bags: Sequence[Path], out: Path, *, robot: str | None = None,
             runs.append(read(bag, robot, namespace, goal_tolerance, yaw_tolerance, reading))
         runs[-1].give_back()
     numbers = [run_numbers(run) for run in runs]
+    for run in runs:
+        run.give_back()
     out.mkdir(parents=True, exist_ok=True)
     files = {'report': str(out / 'report.html'), 'figures': str(out / 'figures.json')}
     pictures, live = _pictures(runs, out, files, progress)

@@ -73,19 +73,28 @@ class _Axis:
     def __init__(self, joints: Column) -> None:
         self.start, self.origin = int(joints.stamp[0]), int(joints.recorded[0])
         self._recorded = joints.recorded
-        self._on_recording = (joints.recorded - self.origin) * 1e-9
-        self._on_stamps = (joints.stamp - self.start) * 1e-9
+        self._on_recording = self.arrival(joints.recorded)
+        self._on_stamps = mapped.computed(lambda part: (part - self.start) * 1e-9, joints.stamp)
+
+    def arrival(self, recorded: Array) -> Array:
+        """Return when messages were recorded since the first joint states, s."""
+        return mapped.computed(lambda part: (part - self.origin) * 1e-9, recorded)
 
     def place(self, column: Column, stamped: bool = True) -> Array:
         """Return the times of messages, s: their stamps, else the times of recording."""
         # the robot's clock may be simulated: interpolate between the joint states recorded around
         # a message, and extrapolate at the pace of the recording
-        at = np.clip(column.recorded, self._recorded[0], self._recorded[-1])
-        arrived = (column.recorded - at) * 1e-9 + np.interp(
-            (at - self.origin) * 1e-9, self._on_recording, self._on_stamps)
-        by_stamp = (column.stamp - self.start) * 1e-9
-        mapped.give_back(column.recorded, column.stamp, self._recorded)
-        return mapped.kept(np.where(column.stamp != 0, by_stamp, arrived) if stamped else arrived)
+        def time(recorded: Array, stamp: Array) -> Array:
+            at = np.clip(recorded, self._recorded[0], self._recorded[-1])
+            arrived = (recorded - at) * 1e-9 + np.interp(
+                (at - self.origin) * 1e-9, self._on_recording, self._on_stamps)
+            return np.where(stamp != 0, (stamp - self.start) * 1e-9, arrived) if stamped else (
+                arrived)
+
+        found = mapped.computed(time, column.recorded, column.stamp)
+        mapped.give_back(column.recorded, column.stamp, self._recorded, self._on_recording,
+                         self._on_stamps)
+        return found
 
 
 def _assemble(path: Path, columns: Mapping[str, Column], messages: Mapping[str, int]) -> RunLog:
@@ -101,7 +110,7 @@ def _assemble(path: Path, columns: Mapping[str, Column], messages: Mapping[str, 
         if found is None:
             return None
         pose, twist, of_pose, of_twist, frame, child = found.values
-        pose[:, 2] = np.unwrap(pose[:, 2])
+        pose[:, 2] = mapped.unwrapped(pose[:, 2])
         return Motion(axis.place(found), pose, twist, of_pose, of_twist, str(frame[0]),
                       str(child[0]))
 
@@ -126,5 +135,5 @@ def _assemble(path: Path, columns: Mapping[str, Column], messages: Mapping[str, 
         goal_reached=series(GOAL_REACHED), distance_to_goal=series(DISTANCE),
         diagnostics=statuses(DIAGNOSTICS), results=statuses(RESULT),
         messages=dict(messages),
-        recorded={topic: mapped.kept((columns[topic].recorded - axis.origin) * 1e-9)
+        recorded={topic: axis.arrival(columns[topic].recorded)
                   for topic in (JOINT_STATES, WHEEL_EFFORT) if topic in columns})

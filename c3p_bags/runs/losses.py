@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from c3p_bags.runs import mapped
 from c3p_description.model import Array
 
 # smallest fraction of common stamps, of the shorter topic, of topics of the same cycles; clocks of
@@ -75,12 +76,34 @@ def absent(count: int, what: str, evidence: str) -> str:
 
 def related(a: Array, b: Array) -> bool:
     """Return whether topics with the stamps `a` and `b` are of the same cycles."""
-    return len(np.intersect1d(a, b)) > RELATED * min(len(np.unique(a)), len(np.unique(b)))
+    a, b = distinct(a), distinct(b)
+    return int(within(a, b).sum()) > RELATED * min(len(a), len(b))
+
+
+def distinct(stamps: Array) -> Array:
+    """Return stamps in order, each once: themselves where they are, without a copy."""
+    return stamps if (stamps[1:] > stamps[:-1]).all() else np.unique(stamps)
+
+
+def within(stamps: Array, others: Array) -> Array:
+    """
+    Return which of `stamps` are among `others`, which are `distinct`.
+
+    Examples
+    --------
+    >>> within(np.array([3, 4, 9]), np.array([3, 9])).tolist()
+    [True, False, True]
+    """
+    if not len(others):
+        return np.zeros(len(stamps), bool)
+    return mapped.computed(lambda part: others[np.minimum(
+        np.searchsorted(others, part), len(others) - 1)] == part, stamps)
 
 
 def missing(stamps: Array, evidence: Array) -> Array:
     """Return the stamps in `evidence` without a message of the topic with `stamps`, in order."""
-    return np.setdiff1d(evidence, stamps)
+    evidence = distinct(evidence)
+    return evidence[~within(evidence, distinct(stamps))]
 
 
 def losses(stamps: Array, evidence: Array) -> Losses:
@@ -96,7 +119,7 @@ def losses(stamps: Array, evidence: Array) -> Losses:
     """
     if not len(stamps) or not len(evidence) or not related(stamps, evidence):
         return Losses()
-    lost, present = missing(stamps, evidence), np.unique(stamps)
+    lost, present = missing(stamps, evidence), distinct(stamps)
     # number of recorded messages before each missing one: the same within a gap
     place = np.searchsorted(present, lost)
     inside = place[(place > 0) & (place < len(present))]

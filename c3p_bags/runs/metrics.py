@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from c3p_bags.runs.run_log import Motion, RunLog, Series
+from c3p_bags.runs import mapped
+from c3p_bags.runs.run_log import Motion, RunLog, held
 from c3p_bags.runs.smoothness import run_smoothness
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.se2 import compose, inverse, wrap
@@ -60,22 +61,15 @@ def truth_in_odom(log: RunLog) -> Motion | None:
     if truth is None or odom is None or truth.frame == odom.frame:
         return truth
     first = max(truth.time[0], odom.time[0])
-    pose = compose(compose(pose_at(odom, first), inverse(pose_at(truth, first))), truth.pose)
-    pose[:, 2] = np.unwrap(pose[:, 2])
+    there = compose(pose_at(odom, first), inverse(pose_at(truth, first)))
+    pose = mapped.computed(lambda part: compose(there, part), truth.pose)
+    pose[:, 2] = mapped.unwrapped(pose[:, 2])
     return truth._replace(pose=pose, frame=odom.frame)
 
 
 def pose_at(motion: Motion, time: float) -> Array:
     """Return the pose at `time`, between samples linearly, (3,)."""
     return np.array([np.interp(time, motion.time, motion.pose[:, i]) for i in range(3)])
-
-
-def held(series: Series, time: Array) -> Array:
-    """Return for each `time` the newest value of `series`; nan before the first."""
-    index = np.searchsorted(series.time, time, side='right') - 1
-    value = series.value[np.maximum(index, 0)].astype(float)
-    value[index < 0] = np.nan
-    return value
 
 
 def distance_to_segment(points: Array, start: ArrayLike, end: ArrayLike) -> Array:
@@ -100,12 +94,16 @@ def alignment(log: RunLog, robot: CasterRobot) -> Alignment | None:
     """
     if log.cmd_vel is None:
         return None
-    command = hip_velocity(robot, held(log.cmd_vel, log.joints.time))
-    line = np.stack([-np.sin(log.joints.steering), np.cos(log.joints.steering)], axis=-1)
-    across = command[..., 0] * line[..., 1] - command[..., 1] * line[..., 0]
-    angle = np.arctan2(np.abs(across), np.abs(np.sum(command * line, axis=-1)))
-    angle[~(np.hypot(command[..., 0], command[..., 1]) > COMMANDED_SPEED)] = np.nan
-    return Alignment(log.joints.time, angle)
+    def between(twist: Array, steering: Array) -> Array:
+        command = hip_velocity(robot, twist)
+        line = np.stack([-np.sin(steering), np.cos(steering)], axis=-1)
+        across = command[..., 0] * line[..., 1] - command[..., 1] * line[..., 0]
+        angle = np.arctan2(np.abs(across), np.abs(np.sum(command * line, axis=-1)))
+        angle[~(np.hypot(command[..., 0], command[..., 1]) > COMMANDED_SPEED)] = np.nan
+        return angle
+
+    return Alignment(log.joints.time, mapped.computed(
+        between, held(log.cmd_vel, log.joints.time), log.joints.steering))
 
 
 def hip_velocity(robot: CasterRobot, twist: Array) -> Array:
@@ -128,16 +126,16 @@ def align_time(log: RunLog, robot: CasterRobot, start: float, end: float) -> flo
     found = alignment(log, robot)
     if found is None:
         return None
-    window = (found.time >= start) & (found.time <= end)
-    time = found.time[window]
+    window = mapped.where((found.time >= start) & (found.time <= end))
+    time, angle = found.time[window], found.angle[window]
     # nan, a hip without command, is never out of line
-    out = found.angle[window] > ALIGNED
+    out = angle > ALIGNED
     if not out.any():
         return 0.0
     last = len(out) - 1 - np.argmax(out[::-1], axis=0)
     for i in np.flatnonzero(out.any(axis=0)):
         # a caster whose command has ended has not aligned
-        if not np.isfinite(found.angle[window][last[i] + 1:, i]).any():
+        if not np.isfinite(angle[last[i] + 1:, i]).any():
             return None
     first = int(last[out.any(axis=0)].max()) + 1
     return float(time[first] - start)
@@ -146,10 +144,14 @@ def align_time(log: RunLog, robot: CasterRobot, start: float, end: float) -> flo
 def entry_time(motion: Motion, goal: ArrayLike, start: float, tolerance: float,
                yaw_tolerance: float) -> float | None:
     """Return when the goal zone was entered to stay, s; None when the run ends outside."""
-    after = motion.time >= start
-    offset = motion.pose[after] - np.asarray(goal, float)
-    inside = (np.hypot(offset[:, 0], offset[:, 1]) <= tolerance) & (
-        np.abs(wrap(offset[:, 2])) <= yaw_tolerance)
+    after = mapped.where(motion.time >= start)
+
+    def within(pose: Array) -> Array:
+        offset = pose - np.asarray(goal, float)
+        return (np.hypot(offset[:, 0], offset[:, 1]) <= tolerance) & (
+            np.abs(wrap(offset[:, 2])) <= yaw_tolerance)
+
+    inside = mapped.computed(within, motion.pose[after])
     if not len(inside) or not inside[-1]:
         return None
     outside = np.flatnonzero(~inside)
@@ -167,20 +169,23 @@ def _errors(motion: Motion | None, goal: Array | None, start: float, end: float,
     names = ('path_error_max_m', 'path_error_rms_m', 'final_error_m', 'final_yaw_error_rad')
     values: list[float | None] = [None] * len(names)
     if motion is not None and goal is not None and np.any(
-            (motion.time >= start) & (motion.time <= end)):
-        points = motion.pose[motion.time >= start]
-        driven = motion.pose[(motion.time >= start) & (motion.time <= end)]
-        path = distance_to_segment(driven[:, :2], pose_at(motion, start)[:2], goal[:2])
-        last = points[-1] - goal
-        values = [float(path.max()), float(np.sqrt(np.mean(path**2))),
+            during := (motion.time >= start) & (motion.time <= end)):
+        begin = pose_at(motion, start)
+        path = mapped.computed(lambda pose: distance_to_segment(pose[:, :2], begin[:2], goal[:2]),
+                               motion.pose[mapped.where(during)])
+        last = motion.pose[np.flatnonzero(motion.time >= start)[-1]] - goal
+        values = [float(path.max()), float(np.sqrt(np.mean(mapped.computed(np.square, path)))),
                   float(np.hypot(last[0], last[1])), float(abs(wrap(last[2])))]
     return {prefix + name: value for name, value in zip(names, values, strict=True)}
 
 
 def _largest(value: Array | None) -> float | None:
     """Return the largest finite magnitude, None without one."""
-    finite = None if value is None else np.abs(value[np.isfinite(value)])
-    return float(finite.max()) if finite is not None and finite.size else None
+    if value is None:
+        return None
+    largest = mapped.computed(
+        lambda part: np.abs(part[np.isfinite(part)]).max(initial=-1.0, keepdims=True), value)
+    return float(largest.max()) if largest.max() >= 0.0 else None
 
 
 def _number(text: str | None) -> float | None:
@@ -284,8 +289,8 @@ def drive_metrics(log: RunLog, robot: CasterRobot, goal_pose: ArrayLike | None,
         **_errors(truth, goal, start, end, 'ground_truth_'),
         'odometry_error_final_m': drift,
         'max_wheel_torque_nm': _largest(log.torque.value[:, :robot.count]),
-        'max_speed_mps': None if log.odom is None else _largest(
-            np.hypot(log.odom.twist[:, 0], log.odom.twist[:, 1])),
+        'max_speed_mps': None if log.odom is None else _largest(mapped.computed(
+            np.hypot, log.odom.twist[:, 0], log.odom.twist[:, 1])),
         **run_smoothness(log, start),
         **latency(log),
         'slip_events': slip_events(log),

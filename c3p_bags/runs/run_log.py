@@ -14,6 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
+from c3p_bags.runs import mapped
 from c3p_description.model import Array
 
 
@@ -77,6 +80,34 @@ class Health(NamedTuple):
     level: int
     message: str
     values: Mapping[str, str]
+
+
+def held(series: Series, time: Array) -> Array:
+    """Return for each `time` the newest value of `series`; nan before the first."""
+    def taken(part: Array) -> Array:
+        index = np.searchsorted(series.time, part, side='right') - 1
+        value = series.value[np.maximum(index, 0)].astype(float)
+        value[index < 0] = np.nan
+        return value
+
+    return mapped.computed(taken, time)
+
+
+def between(at: Array, time: Array, value: Array) -> Array:
+    """
+    Return columns `value` (k, m) at rising `time` (k,), linearly interpolated at times `at`.
+
+    Examples
+    --------
+    >>> between(np.array([0.5, 9.0]), np.arange(3.0), np.array([[0.0], [2.0], [4.0]])).tolist()
+    [[1.0], [4.0]]
+    """
+    if not len(at):
+        return np.zeros((0, value.shape[1]))
+    # by the samples around alone: an interpolation copies the columns that it is given
+    near = slice(max(int(np.searchsorted(time, at.min(), side='right')) - 1, 0),
+                 int(np.searchsorted(time, at.max(), side='right')) + 1)
+    return np.stack([np.interp(at, time[near], column) for column in value[near].T], axis=-1)
 
 
 @dataclass(frozen=True, eq=False)

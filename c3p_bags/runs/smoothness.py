@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from c3p_bags.runs.run_log import Motion, RunLog
+from c3p_bags.runs import mapped
+from c3p_bags.runs.run_log import Motion, RunLog, between, held
 from c3p_description.model import Array
 
 # window of the mean that is the slow part, s: of an oscillation at 1 Hz and more, and at 0.5 Hz,
@@ -77,26 +78,30 @@ def smoothness(time: ArrayLike, torque: ArrayLike, twist: ArrayLike,
     """
     time, torque = np.asarray(time, float), np.asarray(torque, float)
     twist = np.asarray(twist, float)
-    command = np.zeros_like(twist) if command is None else np.asarray(command, float)
+    command = (np.broadcast_to(0.0, twist.shape) if command is None
+               else np.asarray(command, float))
     # a clock that stands or falls gives no rate
     kept = np.concatenate(([True], time[1:] > np.maximum.accumulate(time)[:-1]))
     kept &= np.isfinite(time) & np.isfinite(torque).all(axis=1) & np.isfinite(twist).all(axis=1)
     if not kept.all():
-        time, torque, twist, command = time[kept], torque[kept], twist[kept], command[kept]
+        time, torque, twist, command = (
+            mapped.kept(column[kept]) for column in (time, torque, twist, command))
     if len(time) < 2:
         return dict.fromkeys(KEYS)
     turn = _turned(time, twist[:, 2])
-    return {**_variation(time, torque), **_jerk(time, _floor(turn, twist)),
+    return {**_variation(time, torque), **_jerk(time, turn, twist),
             **_ripple(time, turn, twist, command)}
 
 
 def _variation(time: Array, torque: Array) -> dict[str, float | None]:
     """Return the variation per second, and the largest rate, of torques (k, n)."""
-    steps = np.abs(np.diff(torque, axis=0))
+    steps = mapped.computed(lambda before, after: np.abs(after - before), torque[:-1], torque[1:])
     total = float(steps.sum() / (time[-1] - time[0]))
-    steps /= np.diff(time)[:, None]
+    rate = mapped.computed(
+        lambda step, before, after: (step / (after - before)[:, None]).max(0, initial=0.0)[None],
+        steps, time[:-1], time[1:])
     return {'torque_variation_nm_per_s': total,
-            'torque_rate_max_nm_per_s': float(steps.max(initial=0.0))}
+            'torque_rate_max_nm_per_s': float(rate.max(initial=0.0))}
 
 
 def run_smoothness(log: RunLog, start: float = 0.0) -> dict[str, float | None]:
@@ -108,25 +113,18 @@ def run_smoothness(log: RunLog, start: float = 0.0) -> dict[str, float | None]:
     motion: Motion | None = log.ground_truth if log.ground_truth is not None else log.odom
     if motion is None or len(motion.time) < 2:
         return dict.fromkeys(KEYS)
-    torque = log.torque
-    time = motion.time[motion.time >= start]
-
-    def at(series_time: Array, value: Array) -> Array:
-        """Return the newest value at each time; nan before the first."""
-        index = np.searchsorted(series_time, time, side='right') - 1
-        taken = value[np.maximum(index, 0)].astype(float)
-        taken[index < 0] = np.nan
-        return taken
-
-    command = None if log.cmd_vel is None else at(log.cmd_vel.time, log.cmd_vel.value)
-    return smoothness(time, np.nan_to_num(at(torque.time, torque.value)),
-                      motion.twist[motion.time >= start], command)
+    after = mapped.where(motion.time >= start)
+    time = motion.time[after]
+    command = None if log.cmd_vel is None else held(log.cmd_vel, time)
+    torque = held(log.torque, time)
+    return smoothness(time, mapped.computed(np.nan_to_num, torque), motion.twist[after], command)
 
 
 def _turned(time: Array, rate: Array) -> Array:
     """Return the yaw since the first sample by the trapezoidal rule, rad."""
-    steps = 0.5 * (rate[1:] + rate[:-1]) * np.diff(time)
-    return np.concatenate(([0.0], np.cumsum(steps)))
+    return mapped.summed(mapped.computed(
+        lambda now, before, since, until: 0.5 * (now + before) * (until - since),
+        rate[1:], rate[:-1], time[:-1], time[1:]))
 
 
 def _floor(turn: Array, twist: Array) -> Array:
@@ -139,21 +137,31 @@ def _floor(turn: Array, twist: Array) -> Array:
 def _even(time: Array, value: Array) -> tuple[float, Array]:
     """Return the median period and `value` at equidistant times."""
     period = float(np.median(np.diff(time)))
-    even = np.arange(time[0], time[-1] + 0.5 * period, period)
-    return period, np.stack([np.interp(even, time, column) for column in value.T], axis=-1)
+
+    return period, mapped.computed(lambda even: between(even, time, value),
+                                   np.arange(time[0], time[-1] + 0.5 * period, period))
 
 
-def _jerk(time: Array, velocity: Array) -> dict[str, float | None]:
-    """Return rms and maximum of the jerk from the `velocity` over the floor."""
-    period, even = _even(time, velocity[:, :2])
+def _jerk(time: Array, turn: Array, twist: Array) -> dict[str, float | None]:
+    """Return rms and maximum of the jerk over the floor."""
+    period, even = _even(time, mapped.computed(
+        lambda angle, part: _floor(angle, part)[:, :2], turn, twist))
     half = max(1, int(round(0.5 * JERK_TIME / period)))
     if len(even) < 2 * half + 1:
         return {'jerk_rms_mps3': None, 'jerk_max_mps3': None}
     # second derivative of the least-squares parabola over the window
     offset = period * np.arange(-half, half + 1)
     weights = 2.0 * np.linalg.pinv(np.stack([offset**0, offset, offset**2], axis=-1))[2]
-    jerk = np.hypot(*(np.convolve(column, weights[::-1], mode='valid') for column in even.T))
-    return {'jerk_rms_mps3': float(np.sqrt(np.mean(jerk**2))), 'jerk_max_mps3': float(jerk.max())}
+    jerk = mapped.Rows()
+    for part in mapped.parts(len(even) - 2 * half):
+        jerk.append(np.hypot(*(np.convolve(column, weights[::-1], mode='valid')
+                               for column in even[part.start:part.stop + 2 * half].T)))
+    found = jerk.array()
+    return {'jerk_rms_mps3': _rms(found), 'jerk_max_mps3': float(found.max())}
+
+
+def _rms(value: Array) -> float:
+    return float(np.sqrt(np.mean(mapped.computed(np.square, value))))
 
 
 def _ripple(time: Array, turn: Array, twist: Array, command: Array) -> dict[str, Any]:
@@ -162,19 +170,23 @@ def _ripple(time: Array, turn: Array, twist: Array, command: Array) -> dict[str,
     counted = steady(time, command)
     if not counted.any():
         return none
-    error = _floor(turn, twist - np.nan_to_num(command))
-    period, even = _even(time, error)
+    period, even = _even(time, mapped.computed(
+        lambda angle, now, wanted: _floor(angle, now - np.nan_to_num(wanted)),
+        turn, twist, command))
     half = int(round(0.5 * SLOW_TIME / period))
     # mean over the window from the sums up to its ends, cut at the ends of the run
-    sums = np.vstack([np.zeros(3), np.cumsum(even, axis=0)])
-    low = np.maximum(np.arange(len(even)) - half, 0)
-    high = np.minimum(np.arange(len(even)) + half + 1, len(even))
-    slow = (sums[high] - sums[low]) / (high - low)[:, None]
-    place = np.clip(np.rint((time[counted] - time[0]) / period).astype(int), 0, len(even) - 1)
-    ripple = (even - slow)[place]
-    return {'yaw_rate_ripple_rms_radps': float(np.sqrt(np.mean(ripple[:, 2]**2))),
-            'velocity_ripple_rms_mps': float(np.sqrt(np.mean(ripple[:, 0]**2
-                                                             + ripple[:, 1]**2)))}
+    sums = mapped.summed(even)
+
+    def left(now: Array, wanted: Array) -> Array:
+        """Return what the mean leaves of the samples `wanted` of those at times `now`."""
+        place = np.clip(np.rint((now[wanted] - time[0]) / period).astype(int), 0, len(even) - 1)
+        low, high = np.maximum(place - half, 0), np.minimum(place + half + 1, len(even))
+        return even[place] - (sums[high] - sums[low]) / (high - low)[:, None]
+
+    ripple = mapped.computed(left, time, counted)
+    return {'yaw_rate_ripple_rms_radps': _rms(ripple[:, 2]),
+            'velocity_ripple_rms_mps': float(np.sqrt(np.mean(mapped.computed(
+                lambda x, y: x**2 + y**2, ripple[:, 0], ripple[:, 1]))))}
 
 
 def steady(time: Array, command: Array) -> Array:
@@ -183,13 +195,18 @@ def steady(time: Array, command: Array) -> Array:
 
     The first and last samples of a run are never: what was before and comes after is not known.
     """
-    low = np.searchsorted(time, time - STEADY_BEFORE)
-    high = np.searchsorted(time, time + STEADY_AFTER, side='right')
-    inside = (time - time[0] >= STEADY_BEFORE) & (time[-1] - time >= STEADY_AFTER)
-    for column, most in zip(command.T, (STEADY_SPEED, STEADY_SPEED, STEADY_YAW_RATE),
-                            strict=True):
-        inside &= _range(column, low, high) <= most
-    return inside
+    def here(now: Array) -> Array:
+        low = np.searchsorted(time, now - STEADY_BEFORE)
+        high = np.searchsorted(time, now + STEADY_AFTER, side='right')
+        inside = (now - time[0] >= STEADY_BEFORE) & (time[-1] - now >= STEADY_AFTER)
+        # what is before and after them is not looked at
+        first, last = int(low.min()), int(high.max())
+        for column, most in zip(command[first:last].T, (
+                STEADY_SPEED, STEADY_SPEED, STEADY_YAW_RATE), strict=True):
+            inside &= _range(column, low - first, high - first) <= most
+        return inside
+
+    return mapped.computed(here, time)
 
 
 def _range(value: Array, low: Array, high: Array) -> Array:

@@ -152,8 +152,10 @@ spatial = _by_table(_spatial)
 
 
 def _repeated(text: str, count: int) -> Array:
-    """Return an array of one text, which all rows share."""
-    return np.full(count, text, dtype=object)
+    """Return an array of one text, which all rows share: `np.full` makes a text for each."""
+    one = np.empty(1, object)
+    one[0] = text
+    return np.broadcast_to(one, count)
 
 
 def _odometry(table: Table) -> Rows:

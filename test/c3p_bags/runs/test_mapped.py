@@ -2,6 +2,7 @@
 """Long columns in temporary files hold the same numbers, and little memory."""
 
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,9 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from source_tree import ROOT
 
+from c3p_bags.report.curves import curves
+from c3p_bags.report.drive_page import commanded_steering
+from c3p_bags.report.live import motion
+from c3p_bags.report.numbers import run_numbers
 from c3p_bags.report.run import read
+from c3p_bags.report.timing import timing
 from c3p_bags.runs import mapped
+from c3p_bags.runs.metrics import drive_metrics
 from c3p_bags.runs.recompute import read_samples, recompute
+from c3p_bags.runs.run_log import Goal, Joints, Motion, RunLog, Series, between
 from c3p_bags.storage.bag import Bag
 from c3p_bags.storage.bag_writer import BagWriter
 from c3p_description.reading.loader import load_casters
@@ -65,12 +73,50 @@ def test_other_objects_stay_what_they_are():
     assert rows.array().tolist() == [['a'], ['a']]
 
 
+@given(st.lists(st.floats(-20.0, 20.0), max_size=60), st.sampled_from([1, 7, 100]))
+def test_sums_turns_and_interpolations_in_parts_have_the_bits_of_whole_ones(values, rows):
+    angle = np.array(values)
+    pair = np.stack([angle, 0.7 * angle[::-1]], axis=1)
+    time = np.cumsum(1.0 + np.abs(angle))
+    at = np.linspace(-5.0, 5.0 + 20.0 * len(values), 3 * len(values))
+    before = mapped.ROWS
+    try:
+        mapped.ROWS = rows
+        for column in (angle, pair):
+            np.testing.assert_array_equal(mapped.unwrapped(column), np.unwrap(column, axis=0))
+            np.testing.assert_array_equal(mapped.unwrapped(column, np.pi),
+                                          np.unwrap(column, axis=0, period=np.pi))
+            np.testing.assert_array_equal(mapped.summed(column)[1:], np.cumsum(column, axis=0))
+        found = mapped.computed(lambda part: between(part, time, pair), at)
+    finally:
+        mapped.ROWS = before
+    for k in range(2 if len(values) else 0):
+        np.testing.assert_array_equal(found[:, k], np.interp(at, time, pair[:, k]))
+
+
+@given(st.lists(st.booleans(), max_size=8))
+def test_rows_inside_are_a_slice_where_they_are_consecutive(inside):
+    mask = np.array(inside, bool)
+    rows, found = np.arange(len(mask)), mapped.where(mask)
+    np.testing.assert_array_equal(rows[found], rows[mask])
+    assert isinstance(found, slice) == (np.count_nonzero(np.diff(rows[mask]) > 1) == 0)
+
+
+def results(run):
+    """Return all that a report shows of a run."""
+    return {**curves(run), 'commanded': commanded_steering(run.log, run.robot),
+            'numbers': run_numbers(run), 'motion': motion(run)}
+
+
 def test_a_report_is_the_same_with_columns_in_files(monkeypatch):
     with Bag(ROOT / 'test/data/golden_bag') as bag:
         expected = read(bag)
+        whole = results(expected)
         monkeypatch.setattr(mapped, 'IN_MEMORY', 0)
         monkeypatch.setattr(mapped, 'ROWS', 100)
         found = read(bag)
+    for name, part in results(found).items():
+        np.testing.assert_equal(part, whole[name], name)
     assert found.events == expected.events and found.goals == expected.goals
     for name in ('joints', 'odom', 'slip', 'ground_truth', 'wheel_effort'):
         for ours, theirs in zip(getattr(found.log, name), getattr(expected.log, name),
@@ -108,3 +154,30 @@ def test_the_memory_of_recompute_does_not_grow_with_the_bag(tmp_path, monkeypatc
         assert found.numbers.shape == (count, 85)
     # 85 numbers of 4000 samples more are 2.7 MB; stamps, their order and gaps 0.2 MB
     assert peaks[2] < peaks[1] + 800_000
+
+
+def driving(count):
+    """Return a run at 200 Hz that turns, with commands, ground truth and a goal."""
+    time = 0.005 * np.arange(count)
+    three = np.sin(np.arange(3.0) + time[:, None])
+    square = np.zeros((count, 3, 3))
+    moved = Motion(time, three, three, square, square, 'odom', 'base_link')
+    return RunLog(Path('run'), 0, Joints(time, three, three, three, three, three), odom=moved,
+                  ground_truth=moved._replace(frame='map'), cmd_vel=Series(time, 0.2 + 0.0 * three),
+                  wheel_effort=Series(time, three), goals=(Goal(0.1, (1.0, 0.0, 0.0), 'odom'),))
+
+
+def test_the_memory_of_metrics_hardly_grows_with_the_run(monkeypatch):
+    monkeypatch.setattr(mapped, 'IN_MEMORY', 20_000)
+    monkeypatch.setattr(mapped, 'ROWS', 256)
+    peaks = []
+    for count in (2000, 4000, 24_000):
+        log = driving(count)
+        tracemalloc.start()
+        drive_metrics(log, ROBOT, (1.0, 0.0, 0.0), 0.05)
+        timing(log)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    # a column of numbers of 20 000 samples more is 160 kB: a median takes two, beside their
+    # differences
+    assert peaks[2] < peaks[1] + 5 * 160_000
