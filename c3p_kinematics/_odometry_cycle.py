@@ -146,15 +146,15 @@ def move(geometry, motion, dt, weight, robust, left_out, age, grip, lasting, pla
     step = motion.twist
     solve(geometry, motion.steering, motion.wheel_rate, motion.steering_rate, motion.weight, step,
           motion.residual, motion.unit)
-    if not math.isfinite(step[0] + step[1] + step[2]) or (
-            robust and verdict == HELD and age + dt < math.inf):
+    held = robust and verdict == HELD and age + dt < math.inf
+    if held or not math.isfinite(step[0] + step[1] + step[2]):
         return verdict, False
     for i in range(len(weight)):
         lasting.turned[i] += abs(motion.steering_rate[i]) * dt
     add_slopes(geometry, motion.steering, step, motion.weight, motion.unit, lasting.units,
                lasting.rounding, place.pose[2] + 0.5 * dt * step[2], dt, lasting.slopes,
                lasting.rounded)
-    go(motion, dt, False, place, ring, row)
+    go(motion, dt, held, place, ring, row)
     return verdict, True
 
 

@@ -18,6 +18,7 @@ from c3p_kinematics._planar_kernels import (
     fit,
     integrate_row,
     measured,
+    put,
     solve,
     solve3,
     wrap_angle,
@@ -85,13 +86,13 @@ def refit(geometry, casters, steps, count, span, wheel, pose):
         advance(pose, steps[k % size, :3], -steps[k % size, 3])
     for k in range(count - used, count):
         step, caster = steps[k % size], casters[k % size]
-        twist[:] = step[:3]
+        put(step[:3], twist)
         if step[4] == 0.0:
-            weight[:] = caster[3]
+            put(caster[3], weight)
             weight[wheel] = min(weight[wheel], LEAST_TRUST)
             solve(geometry, caster[0], caster[1], caster[2], weight, twist, residual, unit)
             if not math.isfinite(twist[0] + twist[1] + twist[2]):
-                twist[:] = step[:3]
+                put(step[:3], twist)
         advance(pose, twist, step[3])
 
 
@@ -107,7 +108,7 @@ def bridge(geometry, latch, steering, wheel, before, after, dt, largest, lever, 
     converts yaw to metres.
     """
     n = len(steering)
-    rolled, turned = np.empty(n), np.empty(n)
+    rolled, turned, rolling, turning = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     # increment of each angle, whole turns of the wheels included
     for i in range(n):
         turned[i] = wrap_angle(steering[i] - latch[0, i])
@@ -125,6 +126,7 @@ def bridge(geometry, latch, steering, wheel, before, after, dt, largest, lever, 
                 fastest = 1.5 * rate
         if abs(rolled[i]) > math.pi + fastest * dt:
             return -1.0
+        rolling[i], turning[i] = rolled[i] / dt, turned[i] / dt
     # one constant twist per interval, at the steering halfway
     middle, weight, twist = np.empty(n), np.ones(n), np.empty(3)
     spare, unit = np.empty((n, 2)), np.empty((3, 3))
@@ -132,13 +134,14 @@ def bridge(geometry, latch, steering, wheel, before, after, dt, largest, lever, 
     for k in range(BRIDGE_STEPS):
         for i in range(n):
             middle[i] = latch[0, i] + turned[i] * (k + 0.5) / BRIDGE_STEPS
-        solve(geometry, middle, rolled / dt, turned / dt, weight, twist, spare, unit)
+        solve(geometry, middle, rolling, turning, weight, twist, spare, unit)
         if not math.isfinite(twist.sum()):
             return -1.0
         advance(place, twist, part)
         length += part * (math.hypot(twist[0], twist[1]) + lever * abs(twist[2]))
-    pose[:] = place
-    latch[0], latch[1] = steering, wheel
+    put(place, pose)
+    put(steering, latch[0])
+    put(wheel, latch[1])
     return length
 
 
@@ -185,7 +188,7 @@ def grow(covariance, anchor, pose, growth, lever, least):
     covariance[2, 2] += growth[2] * length + growth[3] * angle
     covariance[1, 0] = covariance[0, 1]
     covariance[2, 0], covariance[2, 1] = covariance[0, 2], covariance[1, 2]
-    anchor[:] = pose
+    put(pose, anchor)
     return length
 
 
@@ -370,7 +373,7 @@ def judge(geometry, steering, wheel_rate, steering_rate, dt, age, acceleration, 
     if plausible >= 2:
         fit(geometry, steering, contact, weight, fitted, residual, information)
         if math.isfinite(fitted[0] + fitted[1] + fitted[2]):
-            twist[:] = fitted
+            put(fitted, twist)
             follow(rolling, axle, reach, fitted, reference)
             return ROLLING if plausible == n else PARTLY
     # wheels that agree with each other and have slowed down: the robot met an obstacle
@@ -385,8 +388,9 @@ def judge(geometry, steering, wheel_rate, steering_rate, dt, age, acceleration, 
             agree = agree and (i == left_out or math.hypot(residual[i, 0], residual[i, 1]) <= (
                 noise + fraction * speed))
         if agree:
-            twist[:], reference[:] = fitted, fitted
+            put(fitted, twist)
+            put(fitted, reference)
             return SLOWED
     weight[:] = LEAST_TRUST
-    twist[:] = reference
+    put(reference, twist)
     return HELD

@@ -224,6 +224,13 @@ def accelerations(geometry, steering, twist, accel, wheel_accel, steering_accel)
 
 
 @kernel
+def put(values, place):
+    """Write `values` into `place`; ``place[:] = values`` compiles texts about unequal sizes."""
+    for i in range(len(values)):
+        place[i] = values[i]
+
+
+@kernel
 def solve3(a, b, x):
     """
     Solve the symmetric positive definite ``a x = b`` (3, 3) by Cholesky; return the last pivot.

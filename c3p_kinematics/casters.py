@@ -69,7 +69,9 @@ def batched(count: int, **arrays: tuple[ArrayLike, int]) -> tuple[tuple[int, ...
             shapes = ', '.join(f'{name} {v.shape}' for name, v in zip(arrays, vectors,
                                                                       strict=True))
             raise ValueError(f'{shapes}: the leading dimensions must broadcast') from None
-        vectors = [np.broadcast_to(v, batch + v.shape[-1:]) for v in vectors]
+        # copies: kernels are compiled once more for arrays that are read-only
+        vectors = [v if v.shape[:-1] == batch else np.array(np.broadcast_to(
+            v, batch + v.shape[-1:])) for v in vectors]
     rows = [np.ascontiguousarray(v.reshape(-1, v.shape[-1])) for v in vectors]
     for name, row in zip(arrays, rows, strict=True):
         wrong = kernels.first_not_finite(row)
