@@ -324,8 +324,7 @@ class DelayEstimator:
         pieces = []
         for back in range(filled - 1):
             late, early = (newest - back) % SAMPLES, (newest - back - 1) % SAMPLES
-            length = times[late] - times[early]
-            begin = times[newest] - times[early]
+            length, begin = times[late] - times[early], times[newest] - times[early]
             pieces.append((begin, (impulses[late] - impulses[early]) / length))
             if begin > duration:
                 break

@@ -35,6 +35,9 @@ SUBSTEP = 0.0101
 # a torque that acts for less than this is left out, s
 SHORTEST = 1e-9
 
+# begin of a torque that acts already, s from now
+ALWAYS = np.array([-math.inf])
+
 # pending torques that memory is kept for at first: a latency of 0.15 s at 200 Hz
 PENDING = 32
 
@@ -47,12 +50,6 @@ def _carry(model, state, torque, wrench, duration, rate, after):
         advance(model, state, torque, wrench, duration / steps, rate, after)
         for j in range(len(state)):
             state[j] = after[j]
-
-
-@kernel
-def _predict(model, state, torque, wrench, duration, work):
-    _carry(borrowed(model), borrowed(state), borrowed(torque), borrowed(wrench), duration,
-           borrowed(work)[0], borrowed(work)[1])
 
 
 @kernel
@@ -193,9 +190,10 @@ class MotionObserver:
 
     def predict(self, state: Array, torque: Array, duration: float) -> Array:
         """Return the state `duration` later under `torque` and the disturbance."""
-        state = state.copy()
-        _predict(self.model, state, torque, self.wrench, duration, self._work)
-        return state
+        after = np.empty_like(state)
+        _foresee(self.model, state, ALWAYS, torque[None], 1, duration, self.wrench, self._work,
+                 after)
+        return after
 
     def foresee(self, delay: InputDelay) -> None:
         """Predict `ahead` under the pending torques of `delay`."""

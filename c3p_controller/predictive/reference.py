@@ -26,7 +26,8 @@ STOPPING_SPEED = 0.02
 
 
 @kernel
-def sample(time, pose, velocity, times, passed, yaw, rows):
+def sample(time: Array, pose: Array, velocity: Array, times: Array, passed: float, yaw: float,
+           rows: Array) -> None:
     """
     Write the reference at `times`, s from `passed` on, of a preview into `rows` (k, 7).
 
@@ -51,7 +52,7 @@ def sample(time, pose, velocity, times, passed, yaw, rows):
 
 
 @kernel
-def directions(rows):
+def directions(rows: Array) -> None:
     """Write the direction of travel of each row; a row at rest takes its neighbour's."""
     # of the first row that moves, for those before it
     first, count, last = 0, len(rows), 0.0
