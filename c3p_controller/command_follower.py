@@ -130,11 +130,15 @@ class CommandFollower:
         zero, askew = np.zeros(self._robot.count), np.full(self._robot.count, WARM_STEERING)
         preview = Preview(np.array([0.0, 1.0]), np.array([[0.0, 0.0, 0.0], [0.1, 0.1, 0.0]]),
                           np.full((2, 3), [0.1, 0.1, 0.0]))
+        limits = self.settings.limits
         for k in range(WARM_UP):
-            setpoint = Setpoint(np.array([0.1, 0.1, 0.0]), preview if k % 2 else None)
-            self.law.step(Sensed(WARM_UP_PERIOD * k, askew, zero, np.zeros(3), np.zeros(3)),
-                          setpoint, WARM_UP_PERIOD)
-        stay_near(preview, 0.5, np.zeros(3), self.settings.limits)
+            if k % 2:
+                self._previews[k] = preview, limits, preview
+            self.step(Sensed(WARM_UP_PERIOD * k, askew, zero, np.zeros(3), np.zeros(3)),
+                      np.array([0.1, 0.1, 0.0]), k, k, WARM_UP_PERIOD)
+            self.prepare()
+        self.forget()
+        self._gripping.reset()
         self.reset()
         self.traction.warm_up()
 

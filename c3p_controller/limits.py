@@ -200,6 +200,7 @@ class TractionControl:
 
     @settings.setter
     def settings(self, settings: TractionSettings) -> None:
+        """Replace thresholds and times."""
         self._settings, s = settings, settings
         self._thresholds = np.array([s.slip_speed, s.slip_fraction, s.cut, s.least, s.hold,
                                      s.recovery, s.overspeed])
