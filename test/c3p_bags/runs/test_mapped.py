@@ -163,8 +163,9 @@ def driving(count):
     square = np.zeros((count, 3, 3))
     moved = Motion(time, three, three, square, square, 'odom', 'base_link')
     return RunLog(Path('run'), 0, Joints(time, three, three, three, three, three), odom=moved,
-                  ground_truth=moved._replace(frame='map'), cmd_vel=Series(time, 0.2 + 0.0 * three),
-                  wheel_effort=Series(time, three), goals=(Goal(0.1, (1.0, 0.0, 0.0), 'odom'),))
+                  ground_truth=moved._replace(frame='map'), wheel_effort=Series(time, three),
+                  cmd_vel=Series(time, 0.2 + 0.0 * three),
+                  goals=(Goal(0.1, (1.0, 0.0, 0.0), 'odom'),))
 
 
 def test_the_memory_of_metrics_hardly_grows_with_the_run(monkeypatch):
