@@ -141,6 +141,7 @@ class CommandFollower:
         self._gripping.reset()
         self.reset()
         self.traction.warm_up()
+        limit_twist(np.zeros(3), limits)
 
     def take_preview(self, stamp: int, preview: Preview) -> None:
         """

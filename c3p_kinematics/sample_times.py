@@ -121,8 +121,10 @@ class Repetition:
     """
 
     def __init__(self, count: int) -> None:
-        """Start without a sample."""
-        self._before = np.full((4, count), np.nan)
+        """Compile, and start without a sample."""
+        self._before = np.zeros((4, count))
+        self.found(*self._before.copy())
+        self._before[:] = np.nan
 
     def found(self, steering: Array, steering_rate: Array, wheel_angle: Array, wheel_rate: Array
               ) -> bool:

@@ -177,6 +177,8 @@ class MotionObserver:
         self.state, self.ahead = np.zeros(6 + n), np.zeros(6 + n)
         self.wrench = np.zeros(3)
         self.speed = self.saturation = 0.0
+        # compile what a step alone does not
+        self.predict(self.state, np.zeros(robot.efforts), 0.0)
 
     def soften(self, smoothing: float) -> None:
         """Set the rate, rad/s, over which the model's dry friction changes its sign."""
@@ -243,9 +245,8 @@ class InputDelay:
         """Start with no torque."""
         if not 0.0 <= latency < 1.0:
             raise ValueError(f'latency = {latency}: must be from 0 to below 1 s')
-        self.latency = latency
         self.begins, self.torques = np.empty(PENDING), np.empty((PENDING, count))
-        self.reset()
+        self.change(latency, [])
 
     def reset(self) -> None:
         """Drop all torques; zero acts."""
