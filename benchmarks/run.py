@@ -38,7 +38,7 @@ BENCHMARKS = {
     'campaign': 'Campaigns: costs beside the drives',
     'fleet': 'Fleets on one computer: p99 latency of the worst robot (more in fleets.md)',
 }
-PACKAGES = ('numpy', 'numba', 'mujoco', 'pin', 'casadi', 'rosbags')
+PACKAGES = ('numpy', 'numba', 'mujoco-core', 'pin', 'casadi', 'rosbags')
 # one thread for linear algebra, as in a real-time loop
 THREADS = ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS', 'MKL_NUM_THREADS')
 

@@ -50,7 +50,7 @@ PACKAGES = (
     Package('can', 'python-can', 'motor cards, real and emulated', 'pip install c3p[hardware]'),
     Package('canopen', 'canopen', 'motor cards, real and emulated', 'pip install c3p[hardware]'),
     Package('serial', 'pyserial', 'emulated motor cards, slcan', 'pip install c3p[hardware]'),
-    Package('mujoco', 'mujoco', '--plant mujoco', 'pip install c3p[sim]'),
+    Package('mujoco', 'mujoco-core', '--plant mujoco', 'pip install c3p[sim]'),
     Package('xacro', 'xacro', 'robots described by xacro files', 'pip install c3p[sim]'),
     Package('imageio', 'imageio', 'c3p film', 'pip install c3p[film]'),
     Package('pandas', 'pandas', 'c3p campaign', 'pip install c3p[campaign]'),

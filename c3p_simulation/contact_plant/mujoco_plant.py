@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from c3p_description.model import Array, CasterRobot
 from c3p_description.reading.loader import describes_urdf, load_casters
 from c3p_kinematics.casters import inverse
+from c3p_simulation.contact_plant.installed_mujoco import installed_mujoco
 from c3p_simulation.contact_plant.mujoco_model import BodyShape, gravity, mjcf
 from c3p_simulation.contact_plant.mujoco_tyres import set_tyres, stand, tyre_geoms, wheel_loads
 from c3p_simulation.plants.checks import PlantError, per_caster, positive
@@ -37,15 +38,12 @@ def import_mujoco() -> Any:
     Raises
     ------
     PlantError
-        It is not installed.
+        It is not installed, or damaged; the text has the remedy.
     """
     try:
-        import mujoco
+        return installed_mujoco('the contact plant needs', 'sim')
     except ImportError as error:
-        raise PlantError(f'the contact plant needs MuJoCo ({error}); install it with '
-                         '`pip install c3p[sim]` or `pip install mujoco`, or choose the plant '
-                         'analytic') from None
-    return mujoco
+        raise PlantError(f'{error}, or choose the plant analytic') from None
 
 
 class MujocoPlant(PushedPlant):

@@ -8,7 +8,7 @@ import importlib.util
 import os
 from typing import Any
 
-from c3p_description.texts import one_line
+from c3p_simulation.contact_plant.installed_mujoco import installed_mujoco
 from c3p_viewers.screen import PictureError
 
 # backends and what they need, in the order in which they are tried
@@ -29,18 +29,9 @@ def import_mujoco() -> Any:
         It is not installed, or damaged; the text has the remedy.
     """
     try:
-        import mujoco
-        # mujoco before 4 and mujoco-core have the same folder: one over the other, or the removal
-        # of one, leaves a mixture or gaps
-        if mujoco.__file__ is None:
-            raise ImportError('its folder has no __init__.py')
-    except ModuleNotFoundError:
-        raise PictureError('pictures need MuJoCo; install it with `pip install c3p[film]` or '
-                           '`pip install mujoco`') from None
-    except (ImportError, OSError) as error:
-        raise PictureError(f'MuJoCo is damaged ({one_line(error)}); install it again: `pip '
-                           'uninstall mujoco mujoco-core`, then `pip install c3p[film]`') from None
-    return mujoco
+        return installed_mujoco('pictures need', 'film')
+    except ImportError as error:
+        raise PictureError(f'{error}') from None
 
 
 def require_modules(*names: str) -> None:

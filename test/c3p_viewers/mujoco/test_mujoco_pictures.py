@@ -18,6 +18,8 @@ pytest.importorskip('xacro', reason='pip install c3p[sim]')
 from c3p_description.reading.loader import load, load_casters  # noqa: E402
 from c3p_kinematics.terrain import Plateau  # noqa: E402
 from c3p_viewers.mujoco.films import FilmWriter, check_film  # noqa: E402
+from c3p_simulation.contact_plant.mujoco_plant import MujocoPlant  # noqa: E402
+from c3p_simulation.plants.checks import PlantError  # noqa: E402
 from c3p_viewers.mujoco.opengl import gl_context, import_mujoco  # noqa: E402
 from c3p_viewers.mujoco.pictures import CasterStudio, film, run_picture  # noqa: E402
 from c3p_viewers.mujoco.studio import Placement, Studio, studio_model  # noqa: E402
@@ -198,8 +200,10 @@ def test_two_versions_of_mujoco_in_one_folder_are_told_with_the_remedy(problem, 
                 raise problem
 
     monkeypatch.setitem(sys.modules, 'mujoco', Mixed())
-    with pytest.raises(PictureError, match='MuJoCo is damaged .*pip uninstall mujoco'):
+    with pytest.raises(PictureError, match='MuJoCo, which is damaged .*pip uninstall mujoco'):
         import_mujoco()
+    with pytest.raises(PlantError, match='pip uninstall mujoco .*or choose the plant analytic'):
+        MujocoPlant('c3p')
 
 
 def test_films_that_cannot_be_written_name_the_remedy(monkeypatch, tmp_path):

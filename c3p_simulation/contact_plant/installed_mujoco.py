@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Import of MuJoCo, or the reason why it fails with its remedy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from c3p_description.texts import one_line
+
+
+def installed_mujoco(purpose: str, extra: str) -> Any:
+    """
+    Return the module mujoco.
+
+    Parameters
+    ----------
+    purpose : str
+        What needs it, for the error.
+    extra : str
+        Of c3p, which installs it.
+
+    Raises
+    ------
+    ImportError
+        It is not installed, or damaged; the text has the remedy.
+    """
+    try:
+        import mujoco
+        # mujoco before 4 and mujoco-core have the same folder: one over the other, or the removal
+        # of one, leaves a mixture or gaps
+        if mujoco.__file__ is None:
+            raise ImportError('its folder has no __init__.py')
+    except ModuleNotFoundError as error:
+        raise ImportError(f'{purpose} MuJoCo ({error}); install it with `pip install '
+                          f'c3p[{extra}]` or `pip install mujoco`') from None
+    except (ImportError, OSError) as error:
+        raise ImportError(f'{purpose} MuJoCo, which is damaged ({one_line(error)}); install it '
+                          'again: `pip uninstall mujoco mujoco-core`, then `pip install '
+                          f'c3p[{extra}]`') from None
+    return mujoco
