@@ -17,9 +17,9 @@ pytest.importorskip('xacro', reason='pip install c3p[sim]')
 
 from c3p_description.reading.loader import load, load_casters  # noqa: E402
 from c3p_kinematics.terrain import Plateau  # noqa: E402
-from c3p_viewers.mujoco.films import FilmWriter, check_film  # noqa: E402
 from c3p_simulation.contact_plant.mujoco_plant import MujocoPlant  # noqa: E402
 from c3p_simulation.plants.checks import PlantError  # noqa: E402
+from c3p_viewers.mujoco.films import FilmWriter, check_film  # noqa: E402
 from c3p_viewers.mujoco.opengl import gl_context, import_mujoco  # noqa: E402
 from c3p_viewers.mujoco.pictures import CasterStudio, film, run_picture  # noqa: E402
 from c3p_viewers.mujoco.studio import Placement, Studio, studio_model  # noqa: E402
