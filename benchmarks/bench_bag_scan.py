@@ -24,7 +24,8 @@ from c3p_bags.storage.bag import Bag
 from c3p_bags.storage.bag_writer import BagWriter
 from c3p_description.reading.loader import load_casters
 from c3p_ros.cdr import POSE, TWIST
-from c3p_ros.wire import JointStateWriter, OdometryWriter
+from c3p_ros.spatial_wire import OdometryWriter
+from c3p_ros.wire import JointStateWriter
 
 RATE = 200
 JOINTS, ODOMETRY = 'sensor_msgs/msg/JointState', 'nav_msgs/msg/Odometry'

@@ -21,7 +21,8 @@ from c3p_kinematics.casters import inverse
 from c3p_kinematics.odometry import Odometry
 from c3p_kinematics.se2 import integrate
 from c3p_ros.cycle import CycleClock
-from c3p_ros.wire import JointStateWriter, OdometryWriter
+from c3p_ros.spatial_wire import OdometryWriter
+from c3p_ros.wire import JointStateWriter
 
 RATE, START_NS = 200, 10**18
 JOINTS, ODOMETRY = 'sensor_msgs/msg/JointState', 'nav_msgs/msg/Odometry'

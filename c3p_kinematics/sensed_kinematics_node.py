@@ -37,10 +37,9 @@ from c3p_ros.messages import (
     quaternion_of,
 )
 from c3p_ros.node import LATEST, RELIABLE, SENSOR_DATA, SuiteNode, TransformPublisher
-from c3p_ros.planar_wire import PlanarOdometryWriter
 from c3p_ros.publisher_watch import PublisherWatch
 from c3p_ros.session import run
-from c3p_ros.wire import JointStateWriter
+from c3p_ros.wire import JointStateWriter, PlanarOdometryWriter
 
 try:
     from control_msgs.srv import SetOdometry

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from math import isfinite
+from math import cos, isfinite, sin
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,10 @@ TRAJECTORY = 'trajectory_msgs/msg/MultiDOFJointTrajectory'
 # names and places of a planar motion among six numbers, linear and angular; what stands for the
 # stamp, the first two numbers of a message, among the parts of a reader
 AXES, PLANAR, STAMP = ('x', 'y', 'yaw'), [0, 1, 5], object()
+# places among the numbers of an Odometry, where pose (7), its covariance (36), twist (6) and its
+# covariance follow each other: of x, y, rotation (z, w), vx, vy and yaw rate; of both covariances
+MOTION = [0, 1, 5, 6, 43, 44, 48]
+COVARIANCES = [first + 6 * i + j for first in (7, 49) for i in PLANAR for j in PLANAR]
 
 
 def check_finite(topic: str, field: str, values: ArrayLike, names: Sequence[str] = ()) -> None:
@@ -211,8 +215,7 @@ class Writer:
 
     def __init__(self, kind: str, topic: str, **values: Any) -> None:
         """Serialize the message with texts and counts as for `cdr.serialized`."""
-        self._topic = topic
-        self._data = serialized(kind, values)
+        self._topic, self._data = topic, serialized(kind, values)
         self._layout = layout_of(bytes(self._data), kind, limited=False)
 
     def _numbers(self, *names: str) -> Array:
@@ -264,60 +267,57 @@ class JointStateWriter(Writer):
         return self._stamped(stamp)
 
 
-class OdometryWriter(Writer):
+class PlanarOdometryWriter(Writer):
     """
-    Writes Odometry messages between always the same frames.
+    Writes Odometry messages of a robot on a plane, between always the same frames.
 
     Parameters
     ----------
-    frame_id, child_frame_id : str
-    topic : str, for errors
+    frame_id, child_frame_id, topic : str
+    unobserved : (36,) array, optional
+        Covariance of what a plane leaves open, for pose and twist; zero when left out.
     """
 
-    FIELDS = ('pose', 'pose_covariance', 'twist', 'twist_covariance')
-
-    def __init__(self, frame_id: str, child_frame_id: str, topic: str = 'Odometry') -> None:
+    def __init__(self, frame_id: str, child_frame_id: str, topic: str = 'Odometry',
+                 unobserved: Array | None = None) -> None:
         """Serialize the message with zeros."""
         super().__init__(ODOMETRY, topic, frame_id=frame_id, child_frame_id=child_frame_id)
-        self._parts = [self._numbers(field) for field in self.FIELDS]
-        self._every = self._numbers(*self.FIELDS)
+        self._every = self._numbers('pose', 'pose_covariance', 'twist', 'twist_covariance')
+        self._motion, self._all = np.array(MOTION), np.array(MOTION + COVARIANCES)
+        if unobserved is not None:
+            self._every[7:43] = self._every[49:] = unobserved
 
-    def __call__(self, stamp: int, pose: ArrayLike, twist: ArrayLike,
-                 pose_covariance: ArrayLike | None = None,
-                 twist_covariance: ArrayLike | None = None) -> bytes:
+    def __call__(self, stamp: int, pose: Array, twist: Array,
+                 pose_covariance: Array | None = None, twist_covariance: Array | None = None
+                 ) -> bytes:
         """
         Return the message.
 
         Parameters
         ----------
         stamp : int, ns
-        pose : (7,) array_like
-            Position and quaternion (x, y, z, w).
-        twist : (6,) array_like
-            Linear and angular.
-        pose_covariance, twist_covariance : (36,) array_like, optional
-            Those of the message before when left out, zero at first.
+        pose, twist : (3,) array
+            (x, y, yaw) and (vx, vy, yaw rate).
+        pose_covariance, twist_covariance : (3, 3) array, optional
+            Both or none; those of the message before when left out.
 
         Raises
         ------
         PublishError
             A number that is not finite.
         """
-        for part, numbers in zip(self._parts, (pose, pose_covariance, twist, twist_covariance),
-                                 strict=True):
-            if numbers is not None:
-                part[:] = numbers
-        # the fields are adjacent: one test for all
-        if not np.isfinite(self._every).all():
-            self._reject()
+        numbers, places = pose.tolist() + twist.tolist(), self._motion
+        if pose_covariance is not None and twist_covariance is not None:
+            places = self._all
+            numbers += pose_covariance.ravel().tolist() + twist_covariance.ravel().tolist()
+        # of finite numbers the sum may be infinite: then each is looked at
+        if not isfinite(sum(numbers)):
+            check_finite(self._topic, 'pose', pose, ('x', 'y', 'yaw'))
+            check_finite(self._topic, 'twist', twist, ('vx', 'vy', 'yaw rate'))
+            check_finite(self._topic, 'covariance', numbers[6:])
+        numbers[2:3] = sin(0.5 * numbers[2]), cos(0.5 * numbers[2])
+        self._every[places] = numbers
         return self._stamped(stamp)
-
-    def _reject(self) -> None:
-        """Raise with the number at fault, and keep none of the numbers."""
-        given = [part.copy() for part in self._parts]
-        self._every[:] = 0.0
-        for field, values in zip(self.FIELDS, given, strict=True):
-            check_finite(self._topic, field.replace('_', '.'), values)
 
 
 class AccelWriter(Writer):

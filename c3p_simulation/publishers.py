@@ -8,7 +8,7 @@ from rosgraph_msgs.msg import Clock
 
 from c3p_ros.messages import ns_to_stamp
 from c3p_ros.node import RECORDED, RELIABLE, SuiteNode
-from c3p_ros.planar_wire import PlanarOdometryWriter
+from c3p_ros.wire import PlanarOdometryWriter
 from c3p_simulation.plants.plant import GroundTruth
 
 TRUTH = 'ground_truth/odom'

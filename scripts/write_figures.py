@@ -59,7 +59,7 @@ SEEDS, MORE_SEEDS = 15, {('mpc', 'slope'): 50}
 LEFT_OUT = ('step of the law', 'largest change of a torque')
 
 # packages that a figure depends on
-PACKAGES = 'numpy', 'scipy', 'numba', 'mujoco'
+PACKAGES = 'numpy', 'scipy', 'numba', 'mujoco-core'
 
 # cell of an experiment without runs
 MISSING = 'not measured'

@@ -31,7 +31,8 @@ from c3p_ros.messages import MessageError, check_age, ns_to_stamp, stamp_to_ns, 
 from c3p_ros.node import LATEST, RELIABLE, SuiteNode, TransformPublisher
 from c3p_ros.parameters import ParameterError
 from c3p_ros.session import run
-from c3p_ros.wire import JointStateWriter, OdometryWriter
+from c3p_ros.spatial_wire import OdometryWriter
+from c3p_ros.wire import JointStateWriter
 from c3p_simulation.pacing import SIMULATED_START, Stamps
 from c3p_simulation.tricycle.commands import AUTODRIVE, COMMANDED, WAITING, Commands
 from c3p_simulation.tricycle.pace import Pace

@@ -16,7 +16,8 @@ from c3p_ros.cdr import MessageError  # noqa: E402
 from c3p_ros.exchange import Exchange, Listener  # noqa: E402
 from c3p_ros.node import RELIABLE, SENSOR_DATA, SuiteNode  # noqa: E402
 from c3p_ros.session import Session  # noqa: E402
-from c3p_ros.wire import JointStateWriter, OdometryWriter  # noqa: E402
+from c3p_ros.spatial_wire import OdometryWriter  # noqa: E402
+from c3p_ros.wire import JointStateWriter  # noqa: E402
 
 QOS = SimpleNamespace(reliability=1, durability=1, depth=1)
 

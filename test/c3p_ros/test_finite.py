@@ -19,11 +19,11 @@ from trajectory_msgs.msg import MultiDOFJointTrajectory  # noqa: E402
 from c3p_ros.cdr import PublishError  # noqa: E402
 from c3p_ros.finite import check_message, check_serialized  # noqa: E402
 from c3p_ros.messages import fill_pose, fill_twist  # noqa: E402
+from c3p_ros.spatial_wire import OdometryWriter  # noqa: E402
 from c3p_ros.wire import (  # noqa: E402
     READERS,
     AccelWriter,
     JointStateWriter,
-    OdometryWriter,
     TrajectoryWriter,
     check_finite,
 )

@@ -14,8 +14,8 @@ from rclpy.serialization import deserialize_message  # noqa: E402
 from c3p_kinematics.odometry import planar_covariance  # noqa: E402
 from c3p_ros.cdr import PublishError  # noqa: E402
 from c3p_ros.messages import pose_numbers  # noqa: E402
-from c3p_ros.planar_wire import PlanarOdometryWriter  # noqa: E402
-from c3p_ros.wire import OdometryWriter  # noqa: E402
+from c3p_ros.spatial_wire import OdometryWriter  # noqa: E402
+from c3p_ros.wire import PlanarOdometryWriter  # noqa: E402
 
 NUMBER = st.floats(-1e6, 1e6)
 GOOD = {'pose': np.array([1.0, 2.0, 3.0]), 'twist': np.array([0.1, 0.2, 0.3]),

@@ -18,11 +18,11 @@ from sensor_msgs.msg import JointState  # noqa: E402
 from trajectory_msgs.msg import MultiDOFJointTrajectory  # noqa: E402
 
 from c3p_ros.messages import MessageError, planar  # noqa: E402
+from c3p_ros.spatial_wire import OdometryWriter  # noqa: E402
 from c3p_ros.wire import (  # noqa: E402
     READERS,
     AccelWriter,
     JointStateWriter,
-    OdometryWriter,
     TrajectoryWriter,
 )
 
