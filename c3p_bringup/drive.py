@@ -31,6 +31,7 @@ from c3p_controller.predictive.standing_start import check_start
 from c3p_description.model import CasterRobot
 from c3p_description.reading.loader import load_casters
 from c3p_ros.executor import steady_process
+from c3p_ros.publisher_watch import UNNAMED
 from c3p_ros.session import Session
 
 # time limit for the start of the nodes; the first run compiles all kernels, s
@@ -38,6 +39,8 @@ READY_WITHIN = 120.0
 
 # discovery time for other robots on the network, s
 LOOK_AROUND = 0.5
+# and until the names of their nodes are known, s
+NAMED_WITHIN = 3.0
 
 # time until the last diagnostics are recorded, s: of nodes of this process, which publish them
 # when asked, and of others, which publish once a second
@@ -131,6 +134,10 @@ def _run(options: DriveOptions, robot: CasterRobot, bag: Path, place: Path,
         _import(options)
         session.wait(max(0.0, looked - time.monotonic()))
         if client.other_robots():
+            # their names follow their topics
+            named = time.monotonic() + NAMED_WITHIN
+            session.until(lambda: UNNAMED not in client.other_robots()
+                          or time.monotonic() > named)
             raise _company(client)
         processes, nodes = _start(options, arguments, place, session)
         _wait_until_ready(options, session, client, processes, announce)

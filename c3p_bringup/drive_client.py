@@ -20,6 +20,7 @@ from c3p_description.model import Array
 from c3p_ros.diagnostics import ERROR
 from c3p_ros.messages import fill_pose
 from c3p_ros.node import LATCHED, LATEST, RELIABLE
+from c3p_ros.publisher_watch import node_of
 
 
 class DriveClient(Node):
@@ -81,7 +82,7 @@ class DriveClient(Node):
         """Return the nodes that already publish joint states or subscribe to wheel efforts."""
         found = [*self.get_publishers_info_by_topic('joint_states'),
                  *self.get_subscriptions_info_by_topic('wheel_effort')]
-        return sorted({f'{info.node_namespace.rstrip("/")}/{info.node_name}' for info in found})
+        return sorted(set(map(node_of, found)))
 
     def missing(self, nodes: list[str], recorded: bool) -> list[str]:
         """

@@ -20,6 +20,7 @@ from collections.abc import Callable
 
 from rclpy.clock import Clock, ClockType
 from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.topic_endpoint_info import TopicEndpointInfo
 from sensor_msgs.msg import JointState
 
 from c3p_ros.diagnostics import ERROR, OK, WARN
@@ -36,13 +37,19 @@ ALONE_FOR, ALONE_MESSAGES = 1.0, 10
 
 # name that rmw gives to the node of an endpoint before its participant is discovered
 UNKNOWN = '_NODE_NAME_UNKNOWN_'
+# what stands for it
+UNNAMED = 'an unknown node'
+
+
+def node_of(end: TopicEndpointInfo) -> str:
+    """Return the full name of the node of an endpoint, or `UNNAMED` before it is discovered."""
+    return (UNNAMED if end.node_name == UNKNOWN else
+            f'{end.node_namespace.rstrip("/")}/{end.node_name}')
 
 
 def publishers_of(node: SuiteNode, topic: str) -> list[str]:
     """Return the full node name of each publisher of a resolved topic, sorted; repeated names."""
-    ends = node.get_publishers_info_by_topic(topic)
-    return sorted('an unknown node' if end.node_name == UNKNOWN else
-                  f'{end.node_namespace.rstrip("/")}/{end.node_name}' for end in ends)
+    return sorted(map(node_of, node.get_publishers_info_by_topic(topic)))
 
 
 def surplus(topic: str, names: list[str]) -> str:
