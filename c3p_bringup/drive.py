@@ -36,6 +36,8 @@ from c3p_ros.session import Session
 
 # time limit for the start of the nodes; the first run compiles all kernels, s
 READY_WITHIN = 120.0
+# a goal that is not accepted is sent again after so long, s
+SENT_AGAIN = 2.0
 
 # discovery time for other robots on the network, s
 LOOK_AROUND = 0.5
@@ -229,13 +231,20 @@ def _send_goal(options: DriveOptions, session: Session, client: DriveClient) -> 
     session.until(lambda: counting.done() or time.monotonic() > end, period=0.02)
     if options.hardware != 'none':
         _arm(session, client, end)
-    client.send(np.asarray(options.goal, float))
-    session.until(lambda: client.accepted or time.monotonic() > end, period=0.02)
+    while not client.accepted and time.monotonic() < end:
+        # again where the odometry was late, as on a busy computer; in lockstep it waits
+        client.send(np.asarray(options.goal, float))
+        _wait_accepted(session, client, end if options.lockstep else time.monotonic() + SENT_AGAIN)
     if not client.accepted:
         raise DriveError('the position controller did not accept the goal: '
                          + '; '.join(f'{s.name} {s.message}' for s in client.health.values()))
     if options.lockstep:
         client.request('resume')
+
+
+def _wait_accepted(session: Session, client: DriveClient, end: float) -> None:
+    """Spin until the goal is accepted, at most until `end`."""
+    session.until(lambda: client.accepted or time.monotonic() > end, period=0.02)
 
 
 def _arm(session: Session, client: DriveClient, end: float) -> None:
