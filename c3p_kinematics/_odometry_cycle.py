@@ -59,6 +59,27 @@ def inspect(last, steering, wheel, steering_rate, wheel_rate, timed):
 
 
 @kernel
+def slip_statistic(geometry, steering, wheel_rate, steering_rate, dt, slip, residual):
+    """Add a sample to a SlipState as `track`; write the lengths of its residuals, return χ²."""
+    gain = -math.expm1(-dt / slip.time_constant) if dt > 0.0 else 0.0
+    statistic = track(geometry, steering, wheel_rate, steering_rate, gain, slip.noise,
+                      slip.fraction, slip.mean, slip.power, slip.variance, slip.contact,
+                      slip.residual, slip.without)
+    lengths(slip.residual, residual)
+    return statistic
+
+
+@kernel
+def fault_statistic(geometry, steering, wheel_rate, steering_rate, dt, fault, apart):
+    """Add a sample to a FaultState as `hypotheses`; write lengths of innovations, return χ²."""
+    statistic = hypotheses(geometry, steering, wheel_rate, steering_rate, dt,
+                           -math.expm1(-dt / fault.time_constant), fault.noise, fault.leak,
+                           fault.trusted, fault.memory, fault.statistic, fault.innovation)
+    lengths(fault.innovation, apart)
+    return statistic
+
+
+@kernel
 def observe(geometry, motion, steering, wheel, before, after, evident, dt, age, resolution, slip,
             fault, residual, apart):
     """
@@ -92,14 +113,10 @@ def observe(geometry, motion, steering, wheel, before, after, evident, dt, age, 
         for i in range(len(steering)):
             motion.wheel_rate[i] *= part
             motion.steering_rate[i] *= part
-    statistic = track(geometry, motion.steering, motion.wheel_rate, motion.steering_rate,
-                      -math.expm1(-dt / slip.time_constant), slip.noise, slip.fraction, slip.mean,
-                      slip.power, slip.variance, slip.contact, slip.residual, slip.without)
-    lengths(slip.residual, residual)
-    faulty = hypotheses(geometry, motion.steering, motion.wheel_rate, motion.steering_rate, dt,
-                        -math.expm1(-dt / fault.time_constant), fault.noise, fault.leak,
-                        fault.trusted, fault.memory, fault.statistic, fault.innovation)
-    lengths(fault.innovation, apart)
+    statistic = slip_statistic(geometry, motion.steering, motion.wheel_rate,
+                               motion.steering_rate, dt, slip, residual)
+    faulty = fault_statistic(geometry, motion.steering, motion.wheel_rate, motion.steering_rate,
+                             dt, fault, apart)
     return dt, age, statistic, faulty
 
 

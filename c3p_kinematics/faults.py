@@ -21,7 +21,8 @@ from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics import _fault_kernels as kernels
-from c3p_kinematics._odometry_kernels import LEAST_TRUST, lengths
+from c3p_kinematics._odometry_cycle import fault_statistic
+from c3p_kinematics._odometry_kernels import LEAST_TRUST
 from c3p_kinematics._odometry_state import FaultState
 from c3p_kinematics.slip import FALSE_ALARM, ROUNDING, thresholds, vectors
 
@@ -277,12 +278,9 @@ class FaultMonitor:
     def advance(self, dt: float, steering: Array, wheel_rate: Array, steering_rate: Array
                 ) -> None:
         """Do as `step` with contiguous finite arrays of the right size, unchecked."""
-        state, speed = self.state, np.empty(self.robot.count)
-        statistic = kernels.hypotheses(
-            self.robot.geometry, steering, wheel_rate, steering_rate, dt,
-            -math.expm1(-dt / state.time_constant), state.noise, state.leak, state.trusted,
-            state.memory, state.statistic, state.innovation)
-        lengths(state.innovation, speed)
+        speed = np.empty(self.robot.count)
+        statistic = fault_statistic(self.robot.geometry, steering, wheel_rate, steering_rate, dt,
+                                    self.state, speed)
         self.judge(dt, wheel_rate, statistic, speed)
 
     def judge(self, dt: float, wheel_rate: Array, statistic: float, speed: Array) -> None:

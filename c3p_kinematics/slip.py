@@ -32,6 +32,7 @@ from scipy.special import chdtri
 
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics import _odometry_kernels as kernels
+from c3p_kinematics._odometry_cycle import slip_statistic
 from c3p_kinematics._odometry_state import SlipState
 from c3p_kinematics._planar_kernels import fit, measured
 
@@ -338,11 +339,9 @@ class SlipMonitor:
     def advance(self, dt: float, steering: np.ndarray, wheel_rate: np.ndarray,
                 steering_rate: np.ndarray) -> SlipReport:
         """Do as `step` with contiguous finite arrays of the right size, unchecked."""
-        state, speed = self.state, np.empty(self.robot.count)
-        gain = -math.expm1(-dt / state.time_constant) if dt > 0.0 else 0.0
-        statistic = kernels.track(self.robot.geometry, steering, wheel_rate, steering_rate, gain,
-                                  *state[1:])
-        kernels.lengths(state.residual, speed)
+        speed = np.empty(self.robot.count)
+        statistic = slip_statistic(self.robot.geometry, steering, wheel_rate, steering_rate, dt,
+                                   self.state, speed)
         return self.judge(max(dt, 0.0), steering, statistic, speed)
 
     def judge(self, dt: float, steering: Array, statistic: float, speed: Array) -> SlipReport:
