@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from c3p_bags.runs import mapped
 from c3p_bags.runs.run_log import Motion, RunLog, held
-from c3p_bags.runs.smoothness import run_smoothness
+from c3p_bags.runs.smoothness import rms, run_smoothness
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.se2 import compose, inverse, wrap
 from c3p_kinematics.singularity import always_actuated
@@ -174,7 +174,7 @@ def _errors(motion: Motion | None, goal: Array | None, start: float, end: float,
         path = mapped.computed(lambda pose: distance_to_segment(pose[:, :2], begin[:2], goal[:2]),
                                motion.pose[mapped.where(during)])
         last = motion.pose[np.flatnonzero(motion.time >= start)[-1]] - goal
-        values = [float(path.max()), float(np.sqrt(np.mean(mapped.computed(np.square, path)))),
+        values = [float(path.max()), rms(path),
                   float(np.hypot(last[0], last[1])), float(abs(wrap(last[2])))]
     return {prefix + name: value for name, value in zip(names, values, strict=True)}
 

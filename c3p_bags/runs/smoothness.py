@@ -157,10 +157,11 @@ def _jerk(time: Array, turn: Array, twist: Array) -> dict[str, float | None]:
         jerk.append(np.hypot(*(np.convolve(column, weights[::-1], mode='valid')
                                for column in even[part.start:part.stop + 2 * half].T)))
     found = jerk.array()
-    return {'jerk_rms_mps3': _rms(found), 'jerk_max_mps3': float(found.max())}
+    return {'jerk_rms_mps3': rms(found), 'jerk_max_mps3': float(found.max())}
 
 
-def _rms(value: Array) -> float:
+def rms(value: Array) -> float:
+    """Return the root of the mean square of values (k,)."""
     return float(np.sqrt(np.mean(mapped.computed(np.square, value))))
 
 
@@ -184,7 +185,7 @@ def _ripple(time: Array, turn: Array, twist: Array, command: Array) -> dict[str,
         return even[place] - (sums[high] - sums[low]) / (high - low)[:, None]
 
     ripple = mapped.computed(left, time, counted)
-    return {'yaw_rate_ripple_rms_radps': _rms(ripple[:, 2]),
+    return {'yaw_rate_ripple_rms_radps': rms(ripple[:, 2]),
             'velocity_ripple_rms_mps': float(np.sqrt(np.mean(mapped.computed(
                 lambda x, y: x**2 + y**2, ripple[:, 0], ripple[:, 1]))))}
 
