@@ -27,7 +27,6 @@ ALONG, ACROSS, ANGLE, BOTH = 0, 1, 2, 3
 # low-passed predicted speed along; deviation of the integrated angle
 (RX, RY, ROLLED, TOWED, STEERED, YAWED, OFF, HELD, IN, LAST, BEFORE, LEAPT, UNSEEN, AHEAD,
  UNSURE) = (0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 18, 19)
-MEMORY = 20
 
 # kinds of faults, columns of a table of probabilities
 (ROLLING_SLIP, ROLLING_STUCK, ROLLING_JUMP, ROLLING_DRIFT, SIDE_SLIP, STEERING_STUCK,

@@ -4,7 +4,8 @@
 Compiled cycle of odometry: few calls per sample, as each costs more than what it computes.
 
 A sample passes `inspect`, `observe`, `move` and `settle`; between them odometry.py judges slip and
-faults. Arguments are those of `_odometry_state`; no checks. Public side: odometry.py.
+faults. Arguments are those of `_odometry_state`, of these four as blocks; no checks. Public side:
+odometry.py.
 """
 
 from __future__ import annotations
@@ -21,6 +22,16 @@ from c3p_kinematics._odometry_kernels import (
     judge,
     lengths,
     track,
+)
+from c3p_kinematics._odometry_state import (
+    cut_faults,
+    cut_grip,
+    cut_lasting,
+    cut_motion,
+    cut_peak,
+    cut_place,
+    cut_ring,
+    cut_slip,
 )
 from c3p_kinematics._planar_kernels import solve
 from c3p_kinematics._uncertainty_kernels import add_slopes, carry, of_twist
@@ -88,7 +99,7 @@ def observe(geometry, motion, steering, wheel, before, after, evident, dt, age, 
     Parameters
     ----------
     geometry : (n, 4) array
-    motion : Motion
+    motion : block of Motion
     steering, wheel : (n,) arrays, rad
     before, after : (n,) arrays, rad/s
         Wheel rates of the sample before and of this one; not read unless `evident`.
@@ -96,7 +107,7 @@ def observe(geometry, motion, steering, wheel, before, after, evident, dt, age, 
         The increments are evidence of the time between the samples.
     dt, age, resolution : float
         As of `sample_times.interval`.
-    slip, fault : SlipState and FaultState
+    slip, fault : blocks of SlipState and FaultState
     residual, apart : (n,) arrays, m/s
         Lengths of the slip monitor's residuals and of the fault monitor's innovations; written.
 
@@ -105,6 +116,8 @@ def observe(geometry, motion, steering, wheel, before, after, evident, dt, age, 
     dt, age, statistic, faulty : float
         Time between the samples [s] and age of the newer one [s]; χ² of both monitors.
     """
+    n = len(geometry)
+    motion, slip, fault = cut_motion(motion, n), cut_slip(slip, n), cut_faults(fault, n)
     increments(motion.latch, steering, wheel, dt, motion.steering, motion.wheel_rate,
                motion.steering_rate)
     if evident:
@@ -130,22 +143,25 @@ def plausibility(geometry, steering, wheel_rate, steering_rate, dt, age, left_ou
 
 
 @kernel
-def move(geometry, motion, dt, weight, robust, left_out, age, grip, lasting, place, ring, row):
+def move(geometry, motion, dt, weight, robust, left_out, age, grip, lasting, spread, cross, place,
+         ring, row):
     """
     Fit the step of `motion` and move by it, unless its twist must be held.
 
     Parameters
     ----------
     geometry : (n, 4) array
-    motion : Motion
+    motion : block of Motion
     dt : float, s
     weight : (n,) array
         Of each caster by slip and faults.
     robust : bool
         Casters that are not plausible are de-weighted.
-    left_out, age, grip : int, float and GripState
+    left_out, age, grip : int, float and block of GripState
         As of `plausibility`.
-    lasting, place, ring : LastingState, Place and Ring
+    lasting, place, ring : blocks of LastingState, Place and Ring
+    spread, cross : arrays
+        Of the LastingState.
     row : int
         Of the ring.
 
@@ -156,6 +172,10 @@ def move(geometry, motion, dt, weight, robust, left_out, age, grip, lasting, pla
     moved : bool
         False if the twist must be held, or is not determined: then it is nan.
     """
+    n = len(geometry)
+    motion, grip, place, ring = (cut_motion(motion, n), cut_grip(grip, n), cut_place(place, n),
+                                 cut_ring(ring, n))
+    lasting = cut_lasting(lasting, n, spread, cross)
     verdict = plausibility(geometry, motion.steering, motion.wheel_rate, motion.steering_rate, dt,
                            age, left_out, grip)
     for i in range(len(weight)):
@@ -267,20 +287,22 @@ def fit_twist(geometry, steering, wheel_rate, steering_rate, weight, noise, late
 
 @kernel
 def settle(geometry, motion, dt, left, slip, held, steering, wheel_rate, steering_rate, noise,
-           late, time, moved, place, peak, lasting, twist, residual, covariance):
+           late, time, moved, place, peak, lasting, spread, cross, twist, residual, covariance):
     """
     Carry the covariances along the step of `motion`, and fit the twist after it.
 
     Parameters
     ----------
-    geometry, motion, dt : array, Motion and float
-    left, slip : float and SlipState
+    geometry, motion, dt : array, block of Motion and float
+    left, slip : float and block of SlipState
         χ² of the slip monitor that no isolated caster explains.
     held : bool
         The twist is held: it is not fitted.
-    steering, wheel_rate, steering_rate, noise, late, time, moved, peak, lasting : arrays, ...
+    steering, wheel_rate, steering_rate, noise, late, time, moved : arrays, ...
         As of `fit_twist`.
-    place : Place
+    place, peak, lasting : blocks of Place, Peak and LastingState
+    spread, cross : arrays
+        Of the LastingState.
     twist, residual, covariance : arrays
         Of the twist; written if it could be fitted.
 
@@ -290,6 +312,10 @@ def settle(geometry, motion, dt, left, slip, held, steering, wheel_rate, steerin
         As of `carry_on`.
     fitted : bool
     """
+    n = len(geometry)
+    motion, slip, place, peak = (cut_motion(motion, n), cut_slip(slip, n), cut_place(place, n),
+                                 cut_peak(peak, n))
+    lasting = cut_lasting(lasting, n, spread, cross)
     # unexplained slip lasts about the filter's time: a velocity error σ adds 2 τ σ² dt
     excess = left / (2 * len(steering) - 3) - 1.0
     if excess > 0.0:

@@ -1,15 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: ANN001, ANN202 (the compiler infers the types of kernels)
 """
 Arrays and constants of the odometry and its monitors, as its kernels take them.
 
-Each is made once by the class that owns it; the arrays change in place.
+Each is made once by the class that owns it, and its arrays change in place. They are parts of one
+array, its `block`, which the kernels of a sample take and cut themselves: to pass them a tuple of
+ten arrays costs more than what they compute. A block begins with the constants.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import copyreg
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from c3p_description.model import Array
+from c3p_kinematics.compiled import kernel
+
+# numbers that the fault monitor keeps of a caster, see _fault_kernels.py
+MEMORY = 20
+
+# steps kept for the second fit: 0.2 s at 320 Hz; at higher rates its span is shorter
+CAPACITY = 64
+
+
+def allot(cut: Callable[..., Any], n: int, constants: Sequence[float], size: int, *others: Array
+          ) -> Any:
+    """Return what `cut` makes of a block of `size` numbers: `constants`, then zeros."""
+    block = np.zeros(size)
+    block[:len(constants)] = constants
+    return getattr(cut, 'py_func', cut)(block, n, *others)
 
 
 class SlipState(NamedTuple):
@@ -28,6 +50,7 @@ class SlipState(NamedTuple):
         Low-passed contact velocities, and their residuals.
     """
 
+    block: Array
     time_constant: float
     noise: float
     fraction: float
@@ -37,6 +60,15 @@ class SlipState(NamedTuple):
     contact: Array
     residual: Array
     without: Array
+
+
+@kernel
+def cut_slip(block, n):
+    """Return the SlipState of a block (3 + 9n,)."""
+    rows = block[3:].reshape(9, n)
+    return SlipState(block, float(block[0]), float(block[1]), float(block[2]),
+                     rows[:2].reshape(n, 2), rows[2], rows[3], rows[4:6].reshape(n, 2),
+                     rows[6:8].reshape(n, 2), rows[8])
 
 
 class FaultState(NamedTuple):
@@ -50,6 +82,7 @@ class FaultState(NamedTuple):
     memory, statistic, innovation : (n, MEMORY), (n, 4) and (n, 2) arrays
     """
 
+    block: Array
     time_constant: float
     leak: float
     noise: Array
@@ -57,6 +90,15 @@ class FaultState(NamedTuple):
     memory: Array
     statistic: Array
     innovation: Array
+
+
+@kernel
+def cut_faults(block, n):
+    """Return the FaultState of a block (9 + (MEMORY + 7) n,)."""
+    rows = block[9:].reshape(MEMORY + 7, n)
+    return FaultState(block, float(block[0]), float(block[1]), block[2:9], rows[0],
+                      rows[1:1 + MEMORY].reshape(n, MEMORY),
+                      rows[1 + MEMORY:5 + MEMORY].reshape(n, 4), rows[5 + MEMORY:].reshape(n, 2))
 
 
 class GripState(NamedTuple):
@@ -71,6 +113,7 @@ class GripState(NamedTuple):
     weight, excess : (n,) arrays
     """
 
+    block: Array
     acceleration: float
     noise: float
     resolution: float
@@ -80,6 +123,13 @@ class GripState(NamedTuple):
     twist: Array
     weight: Array
     excess: Array
+
+
+@kernel
+def cut_grip(block, n):
+    """Return the GripState of a block (11 + 2n,)."""
+    return GripState(block, float(block[0]), float(block[1]), float(block[2]), float(block[3]),
+                     float(block[4]), block[5:8], block[8:11], block[11:11 + n], block[11 + n:])
 
 
 class LastingState(NamedTuple):
@@ -97,6 +147,7 @@ class LastingState(NamedTuple):
         Derivatives of the newest twist.
     """
 
+    block: Array
     units: Array
     rounding: float
     resolution: float
@@ -111,6 +162,16 @@ class LastingState(NamedTuple):
     slow: Array
     twist_slopes: Array
     twist_rounded: Array
+
+
+@kernel
+def cut_lasting(block, n, spread, cross):
+    """Return the LastingState of a block (15 + 45n,), and of two arrays that may be shared."""
+    rows = block[15:].reshape(45, n)
+    return LastingState(block, rows[:5].reshape(5 * n), float(block[0]), float(block[1]),
+                        float(block[2]), spread, cross, block[3:12].reshape(3, 3),
+                        rows[5:20].reshape(3, 5 * n), rows[20:23], rows[23:26], rows[26],
+                        block[12:15], rows[27:42].reshape(3, 5 * n), rows[42:])
 
 
 class Motion(NamedTuple):
@@ -129,6 +190,7 @@ class Motion(NamedTuple):
         Of the fit, and its covariance for unit variance.
     """
 
+    block: Array
     latch: Array
     steering: Array
     wheel_rate: Array
@@ -137,6 +199,14 @@ class Motion(NamedTuple):
     twist: Array
     residual: Array
     unit: Array
+
+
+@kernel
+def cut_motion(block, n):
+    """Return the Motion of a block (12 + 9n,)."""
+    rows = block[12:].reshape(9, n)
+    return Motion(block, rows[:3], rows[3], rows[4], rows[5], rows[6], block[:3],
+                  rows[7:].reshape(n, 2), block[3:12].reshape(3, 3))
 
 
 class Ring(NamedTuple):
@@ -149,8 +219,16 @@ class Ring(NamedTuple):
         As of `_odometry_kernels.refit`.
     """
 
+    block: Array
     casters: Array
     steps: Array
+
+
+@kernel
+def cut_ring(block, n):
+    """Return the Ring of a block (CAPACITY (5 + 4n),)."""
+    return Ring(block, block[5 * CAPACITY:].reshape(CAPACITY, 4, n),
+                block[:5 * CAPACITY].reshape(CAPACITY, 5))
 
 
 class Place(NamedTuple):
@@ -169,6 +247,7 @@ class Place(NamedTuple):
         Lever of yaw; motion that counts as none; of the rounding of a contact velocity's integral.
     """
 
+    block: Array
     pose: Array
     anchor: Array
     covariance: Array
@@ -177,6 +256,14 @@ class Place(NamedTuple):
     lever: float
     standing: float
     end_variance: float
+
+
+@kernel
+def cut_place(block, n):
+    """Return the Place of a block (31,), whatever `n`."""
+    return Place(block, block[7:10], block[10:13], block[13:22].reshape(3, 3),
+                 block[22:].reshape(3, 3), block[3:7], float(block[0]), float(block[1]),
+                 float(block[2]))
 
 
 class Peak(NamedTuple):
@@ -193,8 +280,34 @@ class Peak(NamedTuple):
         The covariance and its time, s.
     """
 
+    block: Array
     hold: float
     fraction: float
     creep: float
     value: Array
     time: Array
+
+
+@kernel
+def cut_peak(block, n):
+    """Return the Peak of a block (13,), whatever `n`."""
+    return Peak(block, float(block[0]), float(block[1]), float(block[2]), block[4:].reshape(3, 3),
+                block[3:4])
+
+
+def _restored(kind: Callable[..., Any], block: Array, parts: Sequence[Any]) -> Any:
+    return kind(block, *(np.ndarray(part[1], buffer=block, offset=part[0])
+                         if isinstance(part, tuple) else part for part in parts))
+
+
+def _reduced(state: Any) -> tuple[Any, ...]:
+    # for copies and pickles, whose arrays are parts of a block again: their places and shapes
+    begin, block = state.block.ctypes.data, state.block
+    return _restored, (type(state), block, [
+        (part.ctypes.data - begin, part.shape)
+        if isinstance(part, np.ndarray) and np.may_share_memory(part, block) else part
+        for part in state[1:]])
+
+
+for _kind in (SlipState, FaultState, GripState, LastingState, Motion, Ring, Place, Peak):
+    copyreg.pickle(_kind, _reduced)

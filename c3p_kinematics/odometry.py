@@ -20,7 +20,18 @@ from numpy.typing import ArrayLike
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics import _odometry_cycle as cycle
 from c3p_kinematics import _odometry_kernels as kernels
-from c3p_kinematics._odometry_state import Motion, Peak, Place, Ring
+from c3p_kinematics._odometry_state import (
+    CAPACITY,
+    Motion,
+    Peak,
+    Place,
+    Ring,
+    allot,
+    cut_motion,
+    cut_peak,
+    cut_place,
+    cut_ring,
+)
 from c3p_kinematics.faults import FaultMonitor
 from c3p_kinematics.grip import GripMonitor, GripReport
 from c3p_kinematics.odometry_data import (
@@ -44,9 +55,6 @@ __all__ = ['PARAMETERS', 'Odometry', 'OdometryEstimate', 'OdometrySettings',
 
 # confidence from which a wheel counts as isolated (slip.SlipReport)
 ISOLATED = 0.9
-
-# steps kept for the second fit: 0.2 s at 320 Hz; at higher rates its span is shorter
-CAPACITY = 64
 
 # rates of wheels and steering axes, rad/s
 Rates = tuple[Array, Array]
@@ -86,14 +94,13 @@ class Odometry:
         self._grip = GripMonitor(robot, replace(s.grip, resolution=step))
         self._faults = FaultMonitor(robot, s.wheel_resolution, s.steering_resolution, s.faults)
         self._lasting = LastingErrors(robot, s.prior, s.steering_resolution, s.rate_lag)
-        self._motion = Motion(np.zeros((3, n)), np.empty(n), np.empty(n), np.empty(n), np.empty(n),
-                              np.empty(3), np.empty((n, 2)), np.empty((3, 3)))
-        self._ring = Ring(np.zeros((CAPACITY, 4, n)), np.zeros((CAPACITY, 5)))
-        growth = np.array([s.position_variance_per_metre, s.position_variance_per_radian,
-                           s.yaw_variance_per_metre, s.yaw_variance_per_radian])
-        self._place = Place(np.empty(3), np.empty(3), np.empty((3, 3)), np.empty((3, 3)), growth,
-                            length_scale(robot), s.standing_distance, self._difference_noise**2)
-        self._peak = Peak(s.hold, s.slip.speed_fraction, s.creep, np.empty((3, 3)), np.empty(1))
+        growth = (s.position_variance_per_metre, s.position_variance_per_radian,
+                  s.yaw_variance_per_metre, s.yaw_variance_per_radian)
+        self._motion: Motion = allot(cut_motion, n, (), 12 + 9 * n)
+        self._ring: Ring = allot(cut_ring, n, (), CAPACITY * (5 + 4 * n))
+        self._place: Place = allot(cut_place, n, (
+            length_scale(robot), s.standing_distance, self._difference_noise**2, *growth), 31)
+        self._peak: Peak = allot(cut_peak, n, (s.hold, s.slip.speed_fraction, s.creep), 13)
         self._ones = np.ones(n)
         # of `step_by`: time since the first sample, and since the last accepted one, s
         self._clock, self._since = 0.0, 0.0
@@ -300,13 +307,15 @@ class Odometry:
     def _move(self, dt: float, steering: Array, wheel: Array, rates: Rates | None) -> str:
         """Integrate a step; return the reason if that is not possible."""
         s, geometry, motion, place = self.settings, self.robot.geometry, self._motion, self._place
-        monitor, faults, lasting = self._monitor, self._faults, self._lasting.state
+        monitor, faults, errors = self._monitor, self._faults, self._lasting.state
+        lasting = errors.block, errors.spread, errors.cross
         # increments of a slipping wheel have no evidence of the time
         evident = rates is not None and not self._last.slip.slipping
         slips, apart = np.empty(len(wheel)), np.empty(len(wheel))
         dt, self._age, statistic, faulty = cycle.observe(
-            geometry, motion, steering, wheel, self._rate, rates[0] if rates else self._rate,
-            evident, dt, self._age, s.wheel_resolution, monitor.state, faults.state, slips, apart)
+            geometry, motion.block, steering, wheel, self._rate, rates[0] if rates else self._rate,
+            evident, dt, self._age, s.wheel_resolution, monitor.state.block,
+            faults.state.block, slips, apart)
         slip = monitor.judge(dt, motion.steering, statistic, slips)
         faults.judge(dt, motion.wheel_rate, faulty, apart)
         # χ² that remains after each caster is de-weighted by its slip probability
@@ -318,8 +327,8 @@ class Odometry:
         if wrong >= 0:
             weight, left = faults.weight, float(self.without[wrong])
         row, grip = self._kept % CAPACITY, self._grip
-        verdict, moved = cycle.move(geometry, motion, dt, weight, s.robust, wrong, grip.age,
-                                    grip.state, lasting, place, self._ring, row)
+        verdict, moved = cycle.move(geometry, motion.block, dt, weight, s.robust, wrong, grip.age,
+                                    grip.state.block, *lasting, place.block, self._ring.block, row)
         grip.judge(dt, verdict)
         if not moved:
             if not np.all(np.isfinite(motion.twist)):
@@ -328,14 +337,16 @@ class Odometry:
             cycle.go(motion, dt, True, place, self._ring, row)
         self._kept += 1
         self._correct(slip, wrong)
-        sensed, noise = (steering, *rates) if rates else motion[1:4], s.rate_noise_std
+        noise = s.rate_noise_std
+        sensed = (steering, *rates) if rates else (motion.steering, motion.wheel_rate,
+                                                   motion.steering_rate)
         if rates is None:
             noise = math.hypot(noise, self._difference_noise / dt)
         twist, residual, covariance = self._outputs()
         length, fitted = cycle.settle(
-            geometry, motion, dt, left, monitor.state, not moved, *sensed, noise,
-            rates is not None, self._time, self._moved, place, self._peak, lasting, twist,
-            residual, covariance)
+            geometry, motion.block, dt, left, monitor.state.block, not moved, *sensed, noise,
+            rates is not None, self._time, self._moved, place.block, self._peak.block, *lasting,
+            twist, residual, covariance)
         self._went(length)
         if fitted:
             self._fitted = twist, covariance, residual, slip
@@ -382,5 +393,5 @@ class Odometry:
         self._refitted = True
         # an alarm comes within about twice the filter's time; until then the wheel has had its
         # full weight, and a yaw error would grow with every metre driven afterwards
-        kernels.refit(self.robot.geometry, *self._ring, self._kept,
+        kernels.refit(self.robot.geometry, self._ring.casters, self._ring.steps, self._kept,
                       2.0 * self.settings.slip.time_constant, wheel, self._place.pose)

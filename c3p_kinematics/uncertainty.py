@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
-from c3p_kinematics._odometry_state import LastingState
+from c3p_kinematics._odometry_state import LastingState, allot, cut_lasting
 from c3p_kinematics.calibration.parameters import Prior
 
 
@@ -46,10 +46,10 @@ class LastingErrors:
                  lag: float = 0.0) -> None:
         n = robot.count
         units = np.zeros(5 * n) if prior is None else prior.deviations(robot)
-        self.state = LastingState(
-            units, count / math.sqrt(12.0), count, lag, np.eye(5 * n), np.zeros((3, 5 * n)),
-            np.zeros((3, 3)), np.zeros((3, 5 * n)), np.zeros((3, n)), np.zeros((3, n)),
-            np.zeros(n), np.zeros(3), np.zeros((3, 5 * n)), np.zeros((3, n)))
+        self.state: LastingState = allot(
+            cut_lasting, n, (count / math.sqrt(12.0), count, lag), 15 + 45 * n, np.eye(5 * n),
+            np.zeros((3, 5 * n)))
+        self.state.units[:] = units
 
     def reset(self) -> None:
         """Start at a pose that is known exactly."""

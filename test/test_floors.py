@@ -21,9 +21,10 @@ OUTWARD = {'reading', 'ros', 'transport', 'tools', 'emulator'}
 
 # what pure files may use besides themselves
 LIBRARIES = {'numpy', 'scipy', 'numba'}
-STANDARD = {'__future__', 'abc', 'bisect', 'collections', 'dataclasses', 'difflib', 'enum',
-            'functools', 'itertools', 'math', 'operator', 'types', 'typing', 'warnings', 'struct',
-            'cmath', 'heapq', 'numbers', 'fractions', 'statistics', 'string', 'textwrap'}
+STANDARD = {'__future__', 'abc', 'bisect', 'collections', 'copyreg', 'dataclasses', 'difflib',
+            'enum', 'functools', 'itertools', 'math', 'operator', 'types', 'typing', 'warnings',
+            'struct', 'cmath', 'heapq', 'numbers', 'fractions', 'statistics', 'string',
+            'textwrap'}
 # calls that read or write something
 TOUCHING = {'open', 'print', 'input', 'exec', 'eval', 'loadtxt', 'savetxt', 'genfromtxt',
             'fromfile', 'tofile', 'memmap', 'savez', 'read_text', 'write_text'}

@@ -12,6 +12,7 @@ from robots import C3P, robots_in_motion, vectors
 
 from c3p_description.model import CasterRobot
 from c3p_kinematics import _fault_kernels as kernels
+from c3p_kinematics._odometry_state import MEMORY
 from c3p_kinematics.casters import inverse
 from c3p_kinematics.faults import KINDS, SURE, FaultMonitor, FaultSettings
 from c3p_kinematics.odometry import Odometry
@@ -82,7 +83,7 @@ def test_the_statistics_are_those_of_second_fits_without_the_rows(case, noise, c
     n = robot.count
     wheel, turn, _ = inverse(robot, steering, twist)
     wheel, turn = wheel + np.resize(noise, n), turn + np.resize(noise[::-1], n)
-    memory, statistic, speed = np.zeros((n, kernels.MEMORY)), np.zeros((n, 4)), np.zeros((n, 2))
+    memory, statistic, speed = np.zeros((n, MEMORY)), np.zeros((n, 4)), np.zeros((n, 2))
     deviation = np.array([0.01, 0.02, 0.0, 0.0, 0.0, 0.0, creep])
     # without a low-pass; the creep by the speed along alone, as the others are of the last sample
     total = kernels.hypotheses(robot.geometry, steering, wheel, turn, DT, 1.0, deviation, 0.5,

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Odometry against towed casters, arcs, encoder steps, slip, and everything that can go wrong."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -232,6 +235,26 @@ def test_twist_covariance_keeps_its_moving_value_for_a_second_after_the_stop():
     still = feed(odometry, later, np.tile(steering[-1], (400, 1)), np.tile(wheel[-1], (400, 1)))
     np.testing.assert_array_equal(still[199].twist_covariance, moving)
     assert np.trace(still[-1].twist_covariance) < 0.9 * np.trace(moving)
+
+
+@pytest.mark.parametrize('again', [copy.deepcopy, lambda odometry: pickle.loads(
+    pickle.dumps(odometry))], ids=['copy', 'pickle'])
+def test_a_copy_goes_on_alone_with_the_same_bits(again):
+    """Its arrays are parts of blocks of its own; a slipping wheel has every part in use."""
+    odometry = Odometry(C3P)
+
+    def drive(each, first, last):
+        for k in range(first, last):
+            wheel = np.array([0.02, 0.02, 0.02 + 0.05 * (k > 40)]) * k
+            estimate = each.step(0.005 * k, [0.1, 0.1, 0.1], wheel, [4.0, 4.0, 4.0], np.zeros(3))
+        return estimate
+
+    drive(odometry, 0, 50)
+    other = again(odometry)
+    ahead = drive(other, 50, 150)
+    assert ahead.slip.slipping and odometry.pose[1] < 0.8 * ahead.pose[1]
+    for mine, theirs in zip(drive(odometry, 50, 150)[:6], ahead[:6], strict=True):
+        np.testing.assert_array_equal(mine, theirs)
 
 
 def test_reset_starts_again():

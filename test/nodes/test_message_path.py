@@ -22,7 +22,7 @@ pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sou
 ROOT = Path(__file__).parents[2]
 
 # files on the path, at most; and of c3p_ros on it
-MOST_FILES, MOST_SUBSTRATE = 44, 4
+MOST_FILES, MOST_SUBSTRATE = 45, 4
 
 # simulated time in which the path is watched, s: some plans of the torque law are due in it
 WATCHED = 0.1
