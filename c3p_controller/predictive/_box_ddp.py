@@ -23,6 +23,7 @@ from c3p_controller.predictive._kernels import (
     expand,
     linearise,
     roll_out,
+    sizes,
 )
 from c3p_kinematics.compiled import borrowed, kernel
 
@@ -36,17 +37,26 @@ STEPS_TRIED, SHORTER = 4, 0.4
 # the factor after a full step, and the number of trials
 DAMPING, FIRST_DAMPING, MORE_DAMPING, LESS_DAMPING, DAMPINGS = 1e-6, 1e-5, 30.0, 0.1, 6
 
+# casters of the robot for which the kernels are compiled with constant sizes, which saves a fifth
+# of the time of a solution; one more robot would cost seconds of compilation
+USUAL = 3
+
+
+def exact_sizes(casters: int, efforts: int) -> tuple[int, ...]:
+    """Return the argument `exact` of `sizes` for a robot: not empty for the usual one."""
+    return (0,) * (6 + casters) if casters == efforts == USUAL else ()
+
 
 def workspace(steps: int, casters: int, efforts: int | None = None) -> tuple:
     """Return the work memory of `improve`; `efforts` is `casters` by default, or twice that."""
     size, count = 6 + casters, efforts or casters
-    square = (size, size)
+    square, exact = (size, size), exact_sizes(casters, count)
     linear = (np.empty(3), np.empty((3, casters)), np.empty((3, 3)), np.empty(size),
               np.empty(size), np.zeros(square), np.zeros((3, count)), np.zeros(square),
-              np.zeros((3, count)))
+              np.zeros((3, count)), exact)
     stage = (np.empty(square), np.empty(square), np.empty((count, size)), np.empty((count, count)),
              np.empty(size), np.empty(count), np.empty(count), np.empty(count),
-             np.empty(count, np.bool_), np.zeros((count, count)), np.empty(size))
+             np.empty(count, np.bool_), np.zeros((count, count)), np.empty(size), exact)
     problem = (np.empty((steps, size, size)), np.empty((steps, size, count)),
                np.zeros((steps + 1, size)), np.zeros((steps + 1, size, size)),
                np.zeros((steps, count)), np.empty(size), np.empty(square))
@@ -55,14 +65,14 @@ def workspace(steps: int, casters: int, efforts: int | None = None) -> tuple:
 
 
 @kernel
-def box_step(hessian, gradient, lower, upper, step, free, factor):
+def box_step(hessian, gradient, lower, upper, step, free, factor, exact):
     """
     Minimise ``½ pᵀHp + gᵀp`` for ``lower ≤ p ≤ upper`` by an active set; H is small.
 
     Writes p into `step`, the free set into `free`, the Cholesky factor of the free rows into
-    `factor`. Returns False when H is not positive definite there.
+    `factor`. Returns False when H is not positive definite there. `exact` is that of `sizes`.
     """
-    n = len(gradient)
+    _, n = sizes(exact, 0, len(gradient))
     for i in range(n):
         free[i] = True
     for _ in range(2 * n + 1):
@@ -131,10 +141,9 @@ def backward(a, b, gradients, hessians, torques, weights, dt, limit, damping, ga
     Returns the slope of the cost in the direction found and whether every stage was positive
     definite.
     """
-    steps, n = torques.shape
-    size = len(vx)
+    va, qxx, qux, quu, qx, qu, lower, upper, free, factor, column, exact = work
+    steps, (size, n) = len(torques), sizes(exact, len(vx), torques.shape[1])
     wheels = size - 6
-    va, qxx, qux, quu, qx, qu, lower, upper, free, factor, column = work
     for j in range(size):
         vx[j] = gradients[steps, j]
         for k in range(size):
@@ -186,7 +195,7 @@ def backward(a, b, gradients, hessians, torques, weights, dt, limit, damping, ga
             quu[i, i] += dt[k] * weights[k, TORQUE if i < wheels else TURNING] + damping
         # feedforward within the box of the torque limits
         step = feedforward[k]
-        if not box_step(quu, qu, lower, upper, step, free, factor):
+        if not box_step(quu, qu, lower, upper, step, free, factor, exact):
             return 0.0, False
         # feedback of the free torques: K = −H⁻¹ Qux
         for j in range(size):

@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 
 from c3p_dynamics._caster_equations import ALONG, COS, RATE, SIN, forward, forward_derivatives
-from c3p_kinematics.compiled import kernel
+from c3p_kinematics.compiled import inlined, kernel
 
 # columns of a row of weights, behind the six of the platform: of the torques of wheels, of the
 # casters' directions, of the torques of steering axes, of small yaw rate errors
@@ -103,11 +103,21 @@ def slopes(model, x, torque, wrench, accel, d_steering, d_twist, rate, fx, fu):
         fx[6 + i, 6 + i] = -casters[i, ALONG] / d
 
 
+@inlined
+def sizes(exact, size, efforts):
+    """
+    Return the sizes of state and input, as constants of the compiler where `exact` is not empty.
+
+    Its length, that of a tuple, is then that of the state of a robot whose casters are all driven.
+    """
+    return (len(exact), len(exact) - 6) if len(exact) > 0 else (size, efforts)
+
+
 @kernel
 def linearise(model, x, torque, wrench, dt, work, a, b):
     """Write the derivatives of `advance` at (x, τ) by x into `a` and by τ into `b`."""
-    accel, d_steering, d_twist, rate, probe, f1, g1, f2, g2 = work
-    n, size = len(torque), len(x)
+    accel, d_steering, d_twist, rate, probe, f1, g1, f2, g2, exact = work
+    size, n = sizes(exact, len(x), len(torque))
     slopes(model, x, torque, wrench, accel, d_steering, d_twist, rate, f1, g1)
     for j in range(size):
         probe[j] = x[j] + 0.5 * dt * rate[j]
@@ -115,12 +125,18 @@ def linearise(model, x, torque, wrench, dt, work, a, b):
     # A = I + dt F2 (I + dt/2 F1), B = dt (G2 + dt/2 F2 G1); nothing depends on X and Y
     h = 0.5 * dt
     for j in range(size):
-        a[j, 0], a[j, 1] = 0.0, 0.0
+        row = a[j]
+        row[0], row[1] = 0.0, 0.0
         for k in range(2, size):
-            total = f2[j, k]
-            for i in range(2, size):
-                total += h * f2[j, i] * f1[i, k]
-            a[j, k] = dt * total
+            row[k] = f2[j, k]
+        # by rows of F1, and most of F2 is zero
+        for i in range(2, size):
+            if f2[j, i] != 0.0:
+                part = h * f2[j, i]
+                for k in range(2, size):
+                    row[k] += part * f1[i, k]
+        for k in range(2, size):
+            row[k] *= dt
         for k in range(n):
             total = 0.0
             for i in range(3):

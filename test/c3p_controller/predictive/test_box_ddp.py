@@ -55,7 +55,8 @@ def test_box_step_finds_the_minimum_that_enumeration_finds(seed, n, scale):
     hessian, gradient = root @ root.T + 0.05 * np.eye(n), scale * rng.normal(size=n)
     lower, upper = -rng.uniform(0.0, 1.0, n), rng.uniform(0.0, 1.0, n)
     step, free, factor = np.empty(n), np.empty(n, bool), np.zeros((n, n))
-    assert ddp.box_step(hessian, gradient, lower, upper, step, free, factor)
+    assert ddp.box_step(hessian, gradient, lower, upper, step, free, factor,
+                        ddp.exact_sizes(n, n))
     # eigenvalues reach down to 0.05 and the active set ends exactly: rounding alone is left
     np.testing.assert_allclose(step, best_in_box(hessian, gradient, lower, upper), atol=1e-9)
 
@@ -63,7 +64,7 @@ def test_box_step_finds_the_minimum_that_enumeration_finds(seed, n, scale):
 def test_box_step_tells_of_a_hessian_that_is_not_positive_definite():
     n = 2
     assert not ddp.box_step(np.diag([1.0, -1.0]), np.ones(n), -np.ones(n), np.ones(n),
-                            np.empty(n), np.empty(n, bool), np.zeros((n, n)))
+                            np.empty(n), np.empty(n, bool), np.zeros((n, n)), ())
 
 
 @settings(max_examples=60, deadline=None)
@@ -169,6 +170,24 @@ def test_every_iteration_lowers_the_cost_and_keeps_the_limits():
         costs.append(value)
         assert (abs(torques) <= 0.3).all()
     assert (np.diff(costs) <= 0.0).all() and costs[-1] < costs[0]
+
+
+def test_constant_sizes_change_no_bit():
+    """The sizes of the usual robot are constants of the compiler, those of others are read."""
+    robot, reference, weights, start, dt = problem(24)
+    steps, n = len(dt), robot.count
+    work = ddp.workspace(steps, n)
+    assert work[0][-1] and work[1][-1]
+    read = ((*work[0][:-1], ()), (*work[1][:-1], ()), *work[2:])
+    answers = []
+    for memory in (work, read):
+        model, torques = model_of(robot), np.zeros((steps, n))
+        found, gains = np.zeros((steps + 1, 6 + n)), np.zeros((steps, n, 6 + n))
+        value = ddp.improve(model, start, torques, reference, weights, np.zeros(3), dt,
+                            np.full(n, 0.3), 5, 0.0, memory, found, gains)
+        answers.append((np.array(value), torques, found, gains))
+    for constant, general in zip(*answers, strict=True):
+        np.testing.assert_array_equal(constant, general)
 
 
 @pytest.mark.parametrize('off, expected', [(0.0, 1.0), (0.29, 1.0), (0.45, 0.5), (0.61, 0.0),
