@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -65,12 +66,17 @@ class Diagnostics:
         self._dropped: dict[tuple[str, str], tuple[int, float, str]] = {}
         self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
+        # nodes of one process, which begin together, publish apart from each other
+        part = zlib.crc32(node.get_fully_qualified_name().encode()) / 2**32
+        self._waits = iter((0.5 + 0.5 * part, 1.0))
         self._timer = node.create_timer(FIRST, self._begin, clock=self._steady)
 
     def _begin(self) -> None:
-        """Publish soon after the start, and from then on once a second."""
+        """Publish soon after the start, within a second after that, and then once a second."""
         self._node.destroy_timer(self._timer)
-        self._timer = self._node.create_timer(1.0, self.publish, clock=self._steady)
+        wait = next(self._waits)
+        self._timer = self._node.create_timer(wait, self._begin if wait < 1.0 else self.publish,
+                                              clock=self._steady)
         self.publish()
 
     def condition(self, name: str, level: bytes, message: str, calm: bool = False) -> None:

@@ -190,7 +190,9 @@ def planar_points(read: TrajectoryRead, frame: str) -> tuple[Array, Array, Array
                 and (abs(place[:, 0]) + abs(place[:, 1]) <= LARGEST_VALUE).all()
                 and (abs(rate).sum(axis=1) <= LARGEST_VALUE).all()):
             _name_culprit(read)
-    yaw = np.unwrap(np.arctan2(2.0 * (w * z + x * y), w * w + x * x - y * y - z * z))
+    yaw = np.arctan2(2.0 * (w * z + x * y), w * w + x * x - y * y - z * z)
+    if (abs(np.diff(yaw)) > np.pi).any():
+        yaw = np.unwrap(yaw)
     return read.time, np.column_stack([place[:, :2], yaw]), rate[:, [0, 1, 5]]
 
 

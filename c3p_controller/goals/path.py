@@ -16,7 +16,7 @@ from typing import Protocol
 import numpy as np
 
 from c3p_description.model import Array
-from c3p_kinematics.se2 import wrap
+from c3p_kinematics._planar_kernels import wrap_angle
 
 # length of a radian of turning in a distance between poses, m
 TURN_LENGTH = 0.2
@@ -49,6 +49,13 @@ class Line:
 
     The shorter turn is taken. Equal poses make a path of length zero.
 
+    Attributes
+    ----------
+    start, goal, step : (3,) arrays
+        As given, and the way between them: m and rad.
+    length : float, m
+        Larger of the distance and the length of the turn.
+
     Examples
     --------
     >>> here = Line(np.ones(3), np.ones(3))
@@ -59,27 +66,25 @@ class Line:
     start: Array
     goal: Array
     step: Array = field(init=False)
+    length: float = field(init=False)
+    _rate: Array = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Compute the step from start to goal."""
+        """Compute what is the same at every place."""
         start, goal = np.array(self.start, float), np.array(self.goal, float)
         step = goal - start
-        step[2] = float(wrap(step[2]))
-        object.__setattr__(self, 'start', start)
-        object.__setattr__(self, 'goal', goal)
-        object.__setattr__(self, 'step', step)
-
-    @property
-    def length(self) -> float:
-        """Larger of the distance and the length of the turn, m."""
-        return max(math.hypot(self.step[0], self.step[1]), TURN_LENGTH * abs(self.step[2]))
+        step[2] = wrap_angle(step[2])
+        length = max(math.hypot(step[0], step[1]), TURN_LENGTH * abs(float(step[2])))
+        for name, value in (('start', start), ('goal', goal), ('step', step), ('length', length),
+                            ('_rate', step / length if length > 0.0 else np.zeros(3))):
+            object.__setattr__(self, name, value)
 
     def at(self, sigma: Array) -> tuple[Array, Array]:
         """Return poses and derivatives; see `Path`."""
-        length = self.length
-        sigma = np.clip(np.asarray(sigma, float), 0.0, length)
-        rate = self.step / length if length > 0.0 else np.zeros(3)
-        return self.start + sigma[:, None] * rate, np.broadcast_to(rate, (len(sigma), 3))
+        sigma = np.minimum(np.maximum(np.asarray(sigma, float), 0.0), self.length)
+        rates = np.empty((len(sigma), 3))
+        rates[:] = self._rate
+        return self.start + sigma[:, None] * self._rate, rates
 
 
 @dataclass(frozen=True)
@@ -187,7 +192,7 @@ def closest(path: Path, pose: Array, near: float) -> float:
     for _ in range(4):
         here, rate = path.at(np.array([sigma]))
         gap = pose - here[0]
-        gap[2] = float(wrap(gap[2]))
+        gap[2] = wrap_angle(gap[2])
         slope = weight * rate[0]
         steepness = float(slope @ rate[0])
         if steepness == 0.0:

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: ANN001, ANN202 (the compiler infers the types of kernels)
 """
 Position control along a path, with a preview for torque laws that use it.
 
@@ -26,9 +27,11 @@ from c3p_controller.goals.position_command import (
     checked_goal,
     exponential,
 )
+from c3p_controller.predictive._kernels import on_piece, piece_of
 from c3p_controller.torque_law import Preview
 from c3p_description.model import Array
-from c3p_kinematics.se2 import wrap
+from c3p_kinematics._planar_kernels import wrap_angle
+from c3p_kinematics.compiled import kernel
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,27 @@ class PathGains:
 SPACING = 0.05
 
 
+@kernel
+def _slow_down(speed, step):
+    # lower speeds (k,) at even distances so that each next one can be reached; `step` is twice the
+    # deceleration times the distance
+    for k in range(len(speed) - 2, -1, -1):
+        speed[k] = min(speed[k], math.sqrt(speed[k + 1]**2 + step))
+
+
+@kernel
+def _travel(here, speed, length, places, allowed, acceleration, deceleration, approach, sigma,
+            rates):
+    # write places and speeds, SPACING apart in time, of the speed profile from `here` on
+    for k in range(len(sigma)):
+        sigma[k], rates[k] = here, speed
+        left, ahead = length - here, here + SPACING * speed
+        speed = min(speed + acceleration * SPACING,
+                    on_piece(piece_of(ahead, places), ahead, places, allowed, 0),
+                    math.sqrt(2.0 * deceleration * left), approach * left)
+        here = min(here + SPACING * 0.5 * (rates[k] + speed), length)
+
+
 class PathController(PositionLaw):
     """Travels along a path to its end; the memory is the path and the place along it."""
 
@@ -68,6 +92,10 @@ class PathController(PositionLaw):
         self.path: Path | None = None
         self._sigma, self._there = 0.0, False
         self._times = SPACING * np.arange(int(round(gains.horizon / SPACING)) + 1)
+        # load the kernels before the first goal
+        self.set_goal(np.zeros(3), np.zeros(3))
+        self.step(np.zeros(3))
+        self.cancel()
 
     def set_goal(self, goal: Array, pose: Array) -> None:
         """Drive straight from `pose` to `goal`, both (x, y, yaw) in the odometry frame."""
@@ -121,14 +149,8 @@ class PathController(PositionLaw):
         speed = min(max(speed, 0.0), float(allowed[0]))
         times = self._times
         sigma, rates = np.empty(len(times)), np.empty(len(times))
-        here = self._sigma
-        for k in range(len(times)):
-            sigma[k], rates[k] = here, speed
-            left = length - here
-            speed = min(speed + gains.acceleration * SPACING,
-                        float(np.interp(here + SPACING * speed, places, allowed)),
-                        math.sqrt(2.0 * gains.deceleration * left), gains.approach * left)
-            here = min(here + SPACING * 0.5 * (rates[k] + speed), length)
+        _travel(float(self._sigma), speed, float(length), places, allowed[:, None],
+                gains.acceleration, gains.deceleration, gains.approach, sigma, rates)
         poses, slopes = path.at(sigma)
         # a bend may begin between two places
         rates = np.minimum(rates, self._in_bend(slopes))
@@ -146,9 +168,7 @@ class PathController(PositionLaw):
         places = np.linspace(here, min(here + gains.speed * gains.horizon, path.length),
                              len(self._times))
         speed = self._in_bend(path.at(places)[1])
-        step = 2.0 * gains.deceleration * (places[1] - places[0])
-        for k in range(len(places) - 2, -1, -1):
-            speed[k] = min(speed[k], math.sqrt(speed[k + 1]**2 + step))
+        _slow_down(speed, 2.0 * gains.deceleration * (places[1] - places[0]))
         return places, speed
 
     def _twist(self, path: Path, pose: Array, allowed: float) -> Array:
@@ -163,6 +183,6 @@ class PathController(PositionLaw):
             exponential(gap[0], gains.speed, gains.line_approach),
             exponential(gap[1], gains.speed, gains.line_approach)])
         velocity *= min(1.0, gains.speed / max(math.hypot(*velocity), 1e-12))
-        turn = speed * rate[0, 2] + gains.yaw_gain * float(wrap(gap[2]))
+        turn = speed * rate[0, 2] + gains.yaw_gain * wrap_angle(gap[2])
         turn = min(max(turn, -gains.yaw_rate), gains.yaw_rate)
         return body_twist(velocity, turn, pose[2])

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from c3p_controller.torque_law import Preview
 from c3p_description.model import Array
-from c3p_kinematics.se2 import wrap
+from c3p_kinematics._planar_kernels import wrap_angle
 
 
 class PositionCommand(NamedTuple):
@@ -72,7 +72,7 @@ class PositionLaw(ABC):
         """Return the error on the floor (2,), m, the distance and the wrapped yaw error."""
         assert self.goal is not None
         error = self.goal[:2] - pose[:2]
-        return error, math.hypot(*error), float(wrap(self.goal[2] - pose[2]))
+        return error, math.hypot(*error), float(wrap_angle(self.goal[2] - pose[2]))
 
 
 def checked_goal(goal: ArrayLike) -> Array:
