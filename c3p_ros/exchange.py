@@ -22,7 +22,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -156,7 +155,7 @@ class Exchange:
         self._later: deque[Callable[[], object]] = deque()
         # of the executor while it spins: its thread, and what makes it call a function
         self._spinning: int | None = None
-        self._schedule: Callable[[Callable[[], None]], object] | None = None
+        self._schedule: Callable[..., object] | None = None
         # handed and not yet delivered, of each publisher
         self._handed: dict[Publisher, Handed] = {}
 
@@ -221,7 +220,7 @@ class Exchange:
         if schedule is None or not channels or threading.get_ident() == self._spinning:
             return False
         handed = self._handed[publisher] = Handed(data, publish)
-        schedule(partial(self._take, publisher, channels, handed))
+        schedule(self._take, publisher, channels, handed)
         return True
 
     def _take(self, publisher: Publisher, channels: list[Channel], handed: Handed) -> None:

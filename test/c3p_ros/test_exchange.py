@@ -3,6 +3,7 @@
 
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -243,7 +244,8 @@ class Spun(Hall):
 
     def spin(self):
         """Let the exchange take this thread for that of the executor."""
-        return self.exchange.spun(SimpleNamespace(create_task=self.tasks.append))
+        return self.exchange.spun(SimpleNamespace(
+            create_task=lambda call, *args: self.tasks.append(partial(call, *args))))
 
     def hand(self, publisher, text):
         """Hand a message from another thread; `sent` is what the middleware gets."""
