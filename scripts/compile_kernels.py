@@ -38,12 +38,14 @@ def robot() -> None:
 
 
 def control() -> None:
-    """Compile the predictive controller and what bounds its commands."""
+    """Compile the controllers of torque and position, and what bounds their commands."""
     from c3p_controller.command_follower import CommandFollower
+    from c3p_controller.goals.path_controller import PathController, PathGains
     from c3p_controller.predictive.controller import PredictiveController
 
     casters = load_casters(NAME)
     CommandFollower(casters, PredictiveController(casters)).warm_up()
+    PathController(PathGains())
 
 
 PARTS = {'robot': robot, 'control': control}
