@@ -3,9 +3,7 @@
 # Sets everything up and runs the linter and all tests. Arguments go to pytest.
 
 source "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
-set_up all,test
-ruff check .
-mypy
+set_up all,test compile
 # one thread per process: there are as many processes as processors
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
@@ -16,13 +14,17 @@ trap 'rm -rf "$scratch"' EXIT
 compile() {
     python -m c3p_bringup "$@" --out "$scratch/$2" > /dev/null 2>&1 || true
 }
-if [ -z "$(find c3p_controller -name '*.nbi' -print -quit)" ]; then
-    echo 'compiling the kernels (a minute)'
-    compile drive 0.5 0 0 --realtime-factor 0 &
-    compile experiment hill --duration 0.1
-    compile experiment chain
-    wait
+compiling=
+if [ -z "$(find c3p_dynamics/rough_ground -name '*.nbi' -print -quit)" ]; then
+    echo 'compiling the kernels'
+    { compile experiment hill --duration 0.1
+      compile experiment chain
+      compile drive 0.5 0 0 --realtime-factor 0; } &
+    compiling=$!
 fi
+ruff check .
+mypy
+[ -z "$compiling" ] || wait "$compiling"
 
 # pytest ends with 5 when no test was chosen, which either part may well do
 chosen=no failed=0
