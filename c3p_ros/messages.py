@@ -191,6 +191,7 @@ def planar_points(read: TrajectoryRead, frame: str) -> tuple[Array, Array, Array
                 and (abs(rate).sum(axis=1) <= LARGEST_VALUE).all()):
             _name_culprit(read)
     yaw = np.arctan2(2.0 * (w * z + x * y), w * w + x * x - y * y - z * z)
+    # most have no jump, and to unwrap them would take a fifth of the time of this function
     if (abs(np.diff(yaw)) > np.pi).any():
         yaw = np.unwrap(yaw)
     return read.time, np.column_stack([place[:, :2], yaw]), rate[:, [0, 1, 5]]
