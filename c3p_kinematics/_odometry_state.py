@@ -26,12 +26,18 @@ MEMORY = 20
 CAPACITY = 64
 
 
-def allot(cut: Callable[..., Any], n: int, constants: Sequence[float], size: int, *others: Array
-          ) -> Any:
-    """Return what `cut` makes of a block of `size` numbers: `constants`, then zeros."""
-    block = np.zeros(size)
-    block[:len(constants)] = constants
-    return getattr(cut, 'py_func', cut)(block, n, *others)
+class Layout(NamedTuple):
+    """Kernel that cuts a block of ``head + rows n`` numbers into a state."""
+
+    cut: Callable[..., Any]
+    head: int
+    rows: int
+
+    def state(self, n: int, constants: Sequence[float], *others: Array) -> Any:
+        """Return the state of a new block: `constants`, then zeros; `others` are passed on."""
+        block = np.zeros(self.head + self.rows * n)
+        block[:len(constants)] = constants
+        return getattr(self.cut, 'py_func', self.cut)(block, n, *others)
 
 
 class SlipState(NamedTuple):
@@ -64,11 +70,14 @@ class SlipState(NamedTuple):
 
 @kernel
 def cut_slip(block, n):
-    """Return the SlipState of a block (3 + 9n,)."""
+    """Return the SlipState of a block."""
     rows = block[3:].reshape(9, n)
     return SlipState(block, float(block[0]), float(block[1]), float(block[2]),
                      rows[:2].reshape(n, 2), rows[2], rows[3], rows[4:6].reshape(n, 2),
                      rows[6:8].reshape(n, 2), rows[8])
+
+
+SLIP = Layout(cut_slip, 3, 9)
 
 
 class FaultState(NamedTuple):
@@ -94,11 +103,14 @@ class FaultState(NamedTuple):
 
 @kernel
 def cut_faults(block, n):
-    """Return the FaultState of a block (9 + (MEMORY + 7) n,)."""
+    """Return the FaultState of a block."""
     rows = block[9:].reshape(MEMORY + 7, n)
     return FaultState(block, float(block[0]), float(block[1]), block[2:9], rows[0],
                       rows[1:1 + MEMORY].reshape(n, MEMORY),
                       rows[1 + MEMORY:5 + MEMORY].reshape(n, 4), rows[5 + MEMORY:].reshape(n, 2))
+
+
+FAULTS = Layout(cut_faults, 9, MEMORY + 7)
 
 
 class GripState(NamedTuple):
@@ -127,9 +139,12 @@ class GripState(NamedTuple):
 
 @kernel
 def cut_grip(block, n):
-    """Return the GripState of a block (11 + 2n,)."""
+    """Return the GripState of a block."""
     return GripState(block, float(block[0]), float(block[1]), float(block[2]), float(block[3]),
                      float(block[4]), block[5:8], block[8:11], block[11:11 + n], block[11 + n:])
+
+
+GRIP = Layout(cut_grip, 11, 2)
 
 
 class LastingState(NamedTuple):
@@ -166,12 +181,15 @@ class LastingState(NamedTuple):
 
 @kernel
 def cut_lasting(block, n, spread, cross):
-    """Return the LastingState of a block (15 + 45n,), and of two arrays that may be shared."""
+    """Return the LastingState of a block, and of two arrays that may be shared."""
     rows = block[15:].reshape(45, n)
     return LastingState(block, rows[:5].reshape(5 * n), float(block[0]), float(block[1]),
                         float(block[2]), spread, cross, block[3:12].reshape(3, 3),
                         rows[5:20].reshape(3, 5 * n), rows[20:23], rows[23:26], rows[26],
                         block[12:15], rows[27:42].reshape(3, 5 * n), rows[42:])
+
+
+LASTING = Layout(cut_lasting, 15, 45)
 
 
 class Motion(NamedTuple):
@@ -203,10 +221,13 @@ class Motion(NamedTuple):
 
 @kernel
 def cut_motion(block, n):
-    """Return the Motion of a block (12 + 9n,)."""
+    """Return the Motion of a block."""
     rows = block[12:].reshape(9, n)
     return Motion(block, rows[:3], rows[3], rows[4], rows[5], rows[6], block[:3],
                   rows[7:].reshape(n, 2), block[3:12].reshape(3, 3))
+
+
+MOTION = Layout(cut_motion, 12, 9)
 
 
 class Ring(NamedTuple):
@@ -226,9 +247,12 @@ class Ring(NamedTuple):
 
 @kernel
 def cut_ring(block, n):
-    """Return the Ring of a block (CAPACITY (5 + 4n),)."""
+    """Return the Ring of a block."""
     return Ring(block, block[5 * CAPACITY:].reshape(CAPACITY, 4, n),
                 block[:5 * CAPACITY].reshape(CAPACITY, 5))
+
+
+RING = Layout(cut_ring, 5 * CAPACITY, 4 * CAPACITY)
 
 
 class Place(NamedTuple):
@@ -260,10 +284,13 @@ class Place(NamedTuple):
 
 @kernel
 def cut_place(block, n):
-    """Return the Place of a block (31,), whatever `n`."""
+    """Return the Place of a block, whatever `n`."""
     return Place(block, block[7:10], block[10:13], block[13:22].reshape(3, 3),
                  block[22:].reshape(3, 3), block[3:7], float(block[0]), float(block[1]),
                  float(block[2]))
+
+
+PLACE = Layout(cut_place, 31, 0)
 
 
 class Peak(NamedTuple):
@@ -290,9 +317,12 @@ class Peak(NamedTuple):
 
 @kernel
 def cut_peak(block, n):
-    """Return the Peak of a block (13,), whatever `n`."""
+    """Return the Peak of a block, whatever `n`."""
     return Peak(block, float(block[0]), float(block[1]), float(block[2]), block[4:].reshape(3, 3),
                 block[3:4])
+
+
+PEAK = Layout(cut_peak, 13, 0)
 
 
 def _restored(kind: Callable[..., Any], block: Array, parts: Sequence[Any]) -> Any:

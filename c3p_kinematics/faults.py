@@ -23,7 +23,7 @@ from c3p_description.model import Array, CasterRobot
 from c3p_kinematics import _fault_kernels as kernels
 from c3p_kinematics._odometry_cycle import fault_statistic
 from c3p_kinematics._odometry_kernels import LEAST_TRUST
-from c3p_kinematics._odometry_state import MEMORY, FaultState, allot, cut_faults
+from c3p_kinematics._odometry_state import FAULTS, FaultState
 from c3p_kinematics.slip import FALSE_ALARM, ROUNDING, thresholds, vectors
 
 # words of the kinds, in the order of the columns of `FaultReport.probability`
@@ -225,9 +225,9 @@ class FaultMonitor:
                               robot.caster_offset * steering_resolution).max())
         # uniform rounding has deviation Δ/√12, behind the low-pass
         noise = math.hypot(s.noise_std, step / math.sqrt(12.0) / s.time_constant)
-        self.state: FaultState = allot(
-            cut_faults, n, (s.time_constant, 1.0 / s.memory, noise, noise, s.radius, s.offset,
-                            s.zero, s.hip, s.creep), 9 + (MEMORY + 7) * n)
+        self.state: FaultState = FAULTS.state(
+            n, (s.time_constant, 1.0 / s.memory, noise, noise, s.radius, s.offset, s.zero, s.hip,
+                s.creep))
         self._unmoved = np.array([6.0 * wheel_resolution + 0.02,
                                   6.0 * steering_resolution + 0.02])
         self.threshold, self._several = thresholds(n, s.false_alarm)

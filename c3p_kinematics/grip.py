@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike
 from c3p_description.model import GRAVITY, Array, CasterRobot
 from c3p_kinematics._odometry_cycle import plausibility
 from c3p_kinematics._odometry_kernels import HELD, ROLLING
-from c3p_kinematics._odometry_state import GripState, allot, cut_grip
+from c3p_kinematics._odometry_state import GRIP, GripState
 from c3p_kinematics.slip import vectors
 
 
@@ -122,9 +122,9 @@ class GripMonitor:
         """Accept the first sample."""
         self.robot = robot
         self.settings = s = settings or GripSettings()
-        self.state: GripState = allot(
-            cut_grip, robot.count, (s.acceleration, s.noise, s.resolution, s.speed_fraction,
-                                    s.longest_hold), 11 + 2 * robot.count)
+        self.state: GripState = GRIP.state(
+            robot.count, (s.acceleration, s.noise, s.resolution, s.speed_fraction,
+                          s.longest_hold))
         # of reports on samples whose casters all are plausible
         self._all = np.ones(robot.count, bool)
         self._all.flags.writeable = False

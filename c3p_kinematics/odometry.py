@@ -22,15 +22,14 @@ from c3p_kinematics import _odometry_cycle as cycle
 from c3p_kinematics import _odometry_kernels as kernels
 from c3p_kinematics._odometry_state import (
     CAPACITY,
+    MOTION,
+    PEAK,
+    PLACE,
+    RING,
     Motion,
     Peak,
     Place,
     Ring,
-    allot,
-    cut_motion,
-    cut_peak,
-    cut_place,
-    cut_ring,
 )
 from c3p_kinematics.faults import FaultMonitor
 from c3p_kinematics.grip import GripMonitor, GripReport
@@ -96,11 +95,11 @@ class Odometry:
         self._lasting = LastingErrors(robot, s.prior, s.steering_resolution, s.rate_lag)
         growth = (s.position_variance_per_metre, s.position_variance_per_radian,
                   s.yaw_variance_per_metre, s.yaw_variance_per_radian)
-        self._motion: Motion = allot(cut_motion, n, (), 12 + 9 * n)
-        self._ring: Ring = allot(cut_ring, n, (), CAPACITY * (5 + 4 * n))
-        self._place: Place = allot(cut_place, n, (
-            length_scale(robot), s.standing_distance, self._difference_noise**2, *growth), 31)
-        self._peak: Peak = allot(cut_peak, n, (s.hold, s.slip.speed_fraction, s.creep), 13)
+        self._motion: Motion = MOTION.state(n, ())
+        self._ring: Ring = RING.state(n, ())
+        self._place: Place = PLACE.state(n, (
+            length_scale(robot), s.standing_distance, self._difference_noise**2, *growth))
+        self._peak: Peak = PEAK.state(n, (s.hold, s.slip.speed_fraction, s.creep))
         self._ones = np.ones(n)
         # of `step_by`: time since the first sample, and since the last accepted one, s
         self._clock, self._since = 0.0, 0.0

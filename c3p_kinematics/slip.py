@@ -33,7 +33,7 @@ from scipy.special import chdtri
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics import _odometry_kernels as kernels
 from c3p_kinematics._odometry_cycle import slip_statistic
-from c3p_kinematics._odometry_state import SlipState, allot, cut_slip
+from c3p_kinematics._odometry_state import SLIP, SlipState
 from c3p_kinematics._planar_kernels import fit, measured
 
 FLOAT = np.dtype(float)
@@ -297,8 +297,8 @@ class SlipMonitor:
         self.robot = robot
         self.settings = s = settings or SlipSettings()
         n = robot.count
-        self.state: SlipState = allot(
-            cut_slip, n, (s.time_constant, s.noise_std, s.speed_fraction), 3 + 9 * n)
+        self.state: SlipState = SLIP.state(
+            n, (s.time_constant, s.noise_std, s.speed_fraction))
         self._limit = thresholds(n)[0]
         self.reset()
 

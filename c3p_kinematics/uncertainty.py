@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
-from c3p_kinematics._odometry_state import LastingState, allot, cut_lasting
+from c3p_kinematics._odometry_state import LASTING, LastingState
 from c3p_kinematics.calibration.parameters import Prior
 
 
@@ -46,9 +46,8 @@ class LastingErrors:
                  lag: float = 0.0) -> None:
         n = robot.count
         units = np.zeros(5 * n) if prior is None else prior.deviations(robot)
-        self.state: LastingState = allot(
-            cut_lasting, n, (count / math.sqrt(12.0), count, lag), 15 + 45 * n, np.eye(5 * n),
-            np.zeros((3, 5 * n)))
+        self.state: LastingState = LASTING.state(
+            n, (count / math.sqrt(12.0), count, lag), np.eye(5 * n), np.zeros((3, 5 * n)))
         self.state.units[:] = units
 
     def reset(self) -> None:
