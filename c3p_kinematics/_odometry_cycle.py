@@ -143,8 +143,7 @@ def plausibility(geometry, steering, wheel_rate, steering_rate, dt, age, left_ou
 
 
 @kernel
-def move(geometry, motion, dt, weight, robust, left_out, age, grip, lasting, spread, cross, place,
-         ring, row):
+def move(geometry, motion, dt, weight, robust, left_out, age, grip, lasting, place, ring, row):
     """
     Fit the step of `motion` and move by it, unless its twist must be held.
 
@@ -160,8 +159,6 @@ def move(geometry, motion, dt, weight, robust, left_out, age, grip, lasting, spr
     left_out, age, grip : int, float and block of GripState
         As of `plausibility`.
     lasting, place, ring : blocks of LastingState, Place and Ring
-    spread, cross : arrays
-        Of the LastingState.
     row : int
         Of the ring.
 
@@ -173,9 +170,8 @@ def move(geometry, motion, dt, weight, robust, left_out, age, grip, lasting, spr
         False if the twist must be held, or is not determined: then it is nan.
     """
     n = len(geometry)
-    motion, grip, place, ring = (cut_motion(motion, n), cut_grip(grip, n), cut_place(place, n),
-                                 cut_ring(ring, n))
-    lasting = cut_lasting(lasting, n, spread, cross)
+    motion, grip, lasting = cut_motion(motion, n), cut_grip(grip, n), cut_lasting(lasting, n)
+    place, ring = cut_place(place, n), cut_ring(ring, n)
     verdict = plausibility(geometry, motion.steering, motion.wheel_rate, motion.steering_rate, dt,
                            age, left_out, grip)
     for i in range(len(weight)):
@@ -209,18 +205,19 @@ def go(motion, dt, held, place, ring, row):
 
 
 @kernel
-def carry_on(place, unit, lasting):
+def carry_on(place, unit, lasting, spread, cross):
     """
     Carry both covariances to the pose, and return the length of the path, m.
 
-    At standstill they stay, and −1 is returned. `unit` (3, 3) is that of the newest fit.
+    At standstill they stay, and −1 is returned. `unit` (3, 3) is that of the newest fit, `spread`
+    and `cross` are those of LastingErrors.
     """
     dx, dy = place.pose[0] - place.anchor[0], place.pose[1] - place.anchor[1]
     length = grow(place.covariance, place.anchor, place.pose, place.growth, place.lever,
                   place.standing)
     if length >= 0.0:
         carry(dx, dy, lasting.slopes, lasting.rounded, lasting.turned,
-              lasting.resolution, lasting.spread, lasting.covariance, lasting.cross,
+              lasting.resolution, spread, lasting.covariance, cross,
               lasting.lasting)
         place.ends[:] = 0.0
         add_slip(place.ends, place.pose[2], unit, place.end_variance)
@@ -241,7 +238,7 @@ def twist_variance(residual, noise, power, peak):
 
 @kernel
 def fit_twist(geometry, steering, wheel_rate, steering_rate, weight, noise, late, time, moved, dt,
-              peak, lasting, unit, twist, residual, covariance):
+              peak, lasting, spread, unit, twist, residual, covariance):
     """
     Fit the present twist and write its covariance; return whether that was possible.
 
@@ -254,6 +251,8 @@ def fit_twist(geometry, steering, wheel_rate, steering_rate, weight, noise, late
     time, moved, dt : float, s
         Now, of the last motion, and since the twist before.
     peak, lasting : Peak and LastingState
+    spread : (5n, 5n) array
+        Of LastingErrors.
     unit, twist, residual, covariance : (3, 3), (3,), (n, 2) and (3, 3) arrays
         Written.
     """
@@ -277,7 +276,7 @@ def fit_twist(geometry, steering, wheel_rate, steering_rate, weight, noise, late
     lasting.twist_rounded[:] = 0.0
     add_slopes(geometry, steering, twist, weight, unit, lasting.units, lasting.rounding, 0.0, 1.0,
                lasting.twist_slopes, lasting.twist_rounded)
-    of_twist(lasting.twist_slopes, lasting.twist_rounded, lasting.spread, twist, dt,
+    of_twist(lasting.twist_slopes, lasting.twist_rounded, spread, twist, dt,
              lasting.lag if late else 0.0, lasting.slow, covariance)
     for j in range(3):
         for k in range(3):
@@ -301,8 +300,8 @@ def settle(geometry, motion, dt, left, slip, held, steering, wheel_rate, steerin
     steering, wheel_rate, steering_rate, noise, late, time, moved : arrays, ...
         As of `fit_twist`.
     place, peak, lasting : blocks of Place, Peak and LastingState
-    spread, cross : arrays
-        Of the LastingState.
+    spread, cross : (5n, 5n) and (3, 5n) arrays
+        Of LastingErrors.
     twist, residual, covariance : arrays
         Of the twist; written if it could be fitted.
 
@@ -313,18 +312,17 @@ def settle(geometry, motion, dt, left, slip, held, steering, wheel_rate, steerin
     fitted : bool
     """
     n = len(geometry)
-    motion, slip, place, peak = (cut_motion(motion, n), cut_slip(slip, n), cut_place(place, n),
-                                 cut_peak(peak, n))
-    lasting = cut_lasting(lasting, n, spread, cross)
+    motion, slip, lasting = cut_motion(motion, n), cut_slip(slip, n), cut_lasting(lasting, n)
+    place, peak = cut_place(place, n), cut_peak(peak, n)
     # unexplained slip lasts about the filter's time: a velocity error σ adds 2 τ σ² dt
     excess = left / (2 * len(steering) - 3) - 1.0
     if excess > 0.0:
         variance = excess * slip.variance.mean()
         add_slip(place.covariance, place.pose[2], motion.unit,
                  2.0 * slip.time_constant * dt * variance)
-    length = carry_on(place, motion.unit, lasting)
+    length = carry_on(place, motion.unit, lasting, spread, cross)
     fitted = not held and fit_twist(
         geometry, steering, wheel_rate, steering_rate, motion.weight, noise, late, time,
-        time if length >= 0.0 else moved, dt, peak, lasting, motion.unit, twist, residual,
-        covariance)
+        time if length >= 0.0 else moved, dt, peak, lasting, spread, motion.unit, twist,
+        residual, covariance)
     return length, fitted

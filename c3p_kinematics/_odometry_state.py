@@ -33,11 +33,11 @@ class Layout(NamedTuple):
     head: int
     rows: int
 
-    def state(self, n: int, constants: Sequence[float], *others: Array) -> Any:
-        """Return the state of a new block: `constants`, then zeros; `others` are passed on."""
+    def state(self, n: int, constants: Sequence[float] = ()) -> Any:
+        """Return the state of a new block: `constants`, then zeros."""
         block = np.zeros(self.head + self.rows * n)
         block[:len(constants)] = constants
-        return getattr(self.cut, 'py_func', self.cut)(block, n, *others)
+        return getattr(self.cut, 'py_func', self.cut)(block, n)
 
 
 class SlipState(NamedTuple):
@@ -155,7 +155,7 @@ class LastingState(NamedTuple):
     ----------
     units : (5n,) array
     rounding, resolution, lag : float, rad, rad and s
-    spread, cross, covariance : (5n, 5n), (3, 5n) and (3, 3) arrays
+    covariance : (3, 3) array
     slopes, rounded, lasting : (3, 5n), (3, n) and (3, n) arrays
     turned, slow : (n,) and (3,) arrays
     twist_slopes, twist_rounded : (3, 5n) and (3, n) arrays
@@ -167,8 +167,6 @@ class LastingState(NamedTuple):
     rounding: float
     resolution: float
     lag: float
-    spread: Array
-    cross: Array
     covariance: Array
     slopes: Array
     rounded: Array
@@ -180,11 +178,11 @@ class LastingState(NamedTuple):
 
 
 @kernel
-def cut_lasting(block, n, spread, cross):
-    """Return the LastingState of a block, and of two arrays that may be shared."""
+def cut_lasting(block, n):
+    """Return the LastingState of a block."""
     rows = block[15:].reshape(45, n)
     return LastingState(block, rows[:5].reshape(5 * n), float(block[0]), float(block[1]),
-                        float(block[2]), spread, cross, block[3:12].reshape(3, 3),
+                        float(block[2]), block[3:12].reshape(3, 3),
                         rows[5:20].reshape(3, 5 * n), rows[20:23], rows[23:26], rows[26],
                         block[12:15], rows[27:42].reshape(3, 5 * n), rows[42:])
 
@@ -334,8 +332,7 @@ def _reduced(state: Any) -> tuple[Any, ...]:
     # for copies and pickles, whose arrays are parts of a block again: their places and shapes
     begin, block = state.block.ctypes.data, state.block
     return _restored, (type(state), block, [
-        (part.ctypes.data - begin, part.shape)
-        if isinstance(part, np.ndarray) and np.may_share_memory(part, block) else part
+        (part.ctypes.data - begin, part.shape) if isinstance(part, np.ndarray) else part
         for part in state[1:]])
 
 

@@ -95,8 +95,8 @@ class Odometry:
         self._lasting = LastingErrors(robot, s.prior, s.steering_resolution, s.rate_lag)
         growth = (s.position_variance_per_metre, s.position_variance_per_radian,
                   s.yaw_variance_per_metre, s.yaw_variance_per_radian)
-        self._motion: Motion = MOTION.state(n, ())
-        self._ring: Ring = RING.state(n, ())
+        self._motion: Motion = MOTION.state(n)
+        self._ring: Ring = RING.state(n)
         self._place: Place = PLACE.state(n, (
             length_scale(robot), s.standing_distance, self._difference_noise**2, *growth))
         self._peak: Peak = PEAK.state(n, (s.hold, s.slip.speed_fraction, s.creep))
@@ -283,7 +283,9 @@ class Odometry:
         if path < 0.0:
             return f'{reason}; the position counters were reset, and the path is lost', False
         self._gaps += 1
-        self._went(cycle.carry_on(place, self._motion.unit, self._lasting.state))
+        errors = self._lasting
+        self._went(cycle.carry_on(place, self._motion.unit, errors.state, errors.spread,
+                                  errors.cross))
         place.covariance[:] += gap_covariance(path, place.lever)
         return f'{reason}; {path:.3f} m by the positions before and after it', True
 
@@ -299,15 +301,14 @@ class Odometry:
         twist, residual, covariance = self._outputs()
         if cycle.fit_twist(self.robot.geometry, steering, *(rates or np.zeros((2, len(wheel)))),
                            self._ones, self.settings.rate_noise_std, False, self._time,
-                           self._moved, 0.0, self._peak, self._lasting.state, self._motion.unit,
-                           twist, residual, covariance):
+                           self._moved, 0.0, self._peak, self._lasting.state,
+                           self._lasting.spread, self._motion.unit, twist, residual, covariance):
             self._fitted = twist, covariance, residual, self._last.slip
 
     def _move(self, dt: float, steering: Array, wheel: Array, rates: Rates | None) -> str:
         """Integrate a step; return the reason if that is not possible."""
         s, geometry, motion, place = self.settings, self.robot.geometry, self._motion, self._place
-        monitor, faults, errors = self._monitor, self._faults, self._lasting.state
-        lasting = errors.block, errors.spread, errors.cross
+        monitor, faults, errors = self._monitor, self._faults, self._lasting
         # increments of a slipping wheel have no evidence of the time
         evident = rates is not None and not self._last.slip.slipping
         slips, apart = np.empty(len(wheel)), np.empty(len(wheel))
@@ -327,7 +328,8 @@ class Odometry:
             weight, left = faults.weight, float(self.without[wrong])
         row, grip = self._kept % CAPACITY, self._grip
         verdict, moved = cycle.move(geometry, motion.block, dt, weight, s.robust, wrong, grip.age,
-                                    grip.state.block, *lasting, place.block, self._ring.block, row)
+                                    grip.state.block, errors.state.block, place.block,
+                                    self._ring.block, row)
         grip.judge(dt, verdict)
         if not moved:
             if not np.all(np.isfinite(motion.twist)):
@@ -344,8 +346,8 @@ class Odometry:
         twist, residual, covariance = self._outputs()
         length, fitted = cycle.settle(
             geometry, motion.block, dt, left, monitor.state.block, not moved, *sensed, noise,
-            rates is not None, self._time, self._moved, place.block, self._peak.block, *lasting,
-            twist, residual, covariance)
+            rates is not None, self._time, self._moved, place.block, self._peak.block,
+            errors.state.block, errors.spread, errors.cross, twist, residual, covariance)
         self._went(length)
         if fitted:
             self._fitted = twist, covariance, residual, slip

@@ -37,9 +37,11 @@ class LastingErrors:
     Attributes
     ----------
     state : LastingState
-        `spread` (5n, 5n) is the covariance of the parameters in units of the prior, and may be
-        that of an estimate; `cross` (3, 5n) that of the error of the pose with the parameters;
-        `covariance` (3, 3) that of the error of the pose, floor axes.
+        Its `covariance` (3, 3) is that of the error of the pose, floor axes.
+    spread : (5n, 5n) array
+        Covariance of the parameters in units of the prior; may be that of an estimate.
+    cross : (3, 5n) array
+        Covariance of the error of the pose with the parameters.
     """
 
     def __init__(self, robot: CasterRobot, prior: Prior | None, count: float,
@@ -47,16 +49,17 @@ class LastingErrors:
         n = robot.count
         units = np.zeros(5 * n) if prior is None else prior.deviations(robot)
         self.state: LastingState = LASTING.state(
-            n, (count / math.sqrt(12.0), count, lag), np.eye(5 * n), np.zeros((3, 5 * n)))
+            n, (count / math.sqrt(12.0), count, lag))
+        self.spread, self.cross = np.eye(5 * n), np.zeros((3, 5 * n))
         self.state.units[:] = units
 
     def reset(self) -> None:
         """Start at a pose that is known exactly."""
         state = self.state
-        for array in (state.cross, state.covariance, state.slopes, state.rounded, state.lasting,
+        for array in (self.cross, state.covariance, state.slopes, state.rounded, state.lasting,
                       state.turned, state.slow):
             array[:] = 0.0
 
     def share(self, spread: Array, cross: Array) -> None:
         """Let both covariances of the parameters be those of an estimate, which learns."""
-        self.state = self.state._replace(spread=spread, cross=cross)
+        self.spread, self.cross = spread, cross

@@ -70,10 +70,10 @@ def test_a_restart_continues_with_the_covariance(bench, tmp_path):
     np.testing.assert_allclose(again._odometry.calibration.covariance, covariance, rtol=1e-6,
                                atol=1e-18)
     # the covariances that are published are by it: radii relative to each other are known
-    assert np.diag(again._odometry._lasting.state.spread).min() < 0.5
+    assert np.diag(again._odometry._lasting.spread).min() < 0.5
     # without calibration the description is as uncertain as any
     other = bench.add(SensedKinematicsNode, robot=str(file))
-    np.testing.assert_array_equal(other._odometry._lasting.state.spread, np.eye(15))
+    np.testing.assert_array_equal(other._odometry._lasting.spread, np.eye(15))
 
 
 @pytest.mark.parametrize(('change', 'named'), [

@@ -84,7 +84,7 @@ def test_the_pose_moves_with_a_parameter_as_its_cross_covariance_says(tow):
             poses.append(run(Odometry(other, settings), seen)[-1].pose)
         # with P = 1, A is the derivative of the pose by the unknowns; second order is below 5 %
         slope = (poses[1] - poses[0]) / 0.2
-        np.testing.assert_allclose(odometry._lasting.state.cross[:, k], slope,
+        np.testing.assert_allclose(odometry._lasting.cross[:, k], slope,
                                    atol=0.05 * np.abs(slope).max())
 
 
