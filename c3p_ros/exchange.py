@@ -5,18 +5,19 @@ Delivery of messages of the control chain between the nodes of one process.
 With several nodes in one executor the middleware would deliver a copy of each message to each of
 them, through one turn of the executor and one decoding each. Here one subscription of a topic is
 read for all nodes of the process, and a message that a node publishes while it processes another
-one reaches the others at once, in the order of their ranks; its copy from the middleware is
-dropped. All of them are published as before: other processes, recorders and the graph see no
-difference. A topic passes once in a turn: in lockstep, where an effort causes the next joint
-states, these come by the middleware, and timers have their turn. A message of another thread, such
-as that of the hardware, is handed to the executor's (`hand`): to wake it takes half the time of a
-way through the middleware. What can wait, such as the publication to other processes of what was
-delivered in this one, is done after the turn (`afterwards`): it does not delay the torque.
+one reaches the others at once, in the order of their ranks. If others subscribe to it (processes,
+recorders and viewers), it is also published (rclcpp does the same), and its copy from the
+middleware is dropped. A topic passes once in a turn: in lockstep, where an effort causes the next
+joint states, these come by the middleware, and timers have their turn. A message of another thread
+such as that of the hardware, is handed to the executor's: to wake it takes half the time of a way
+through the middleware. What can wait, such as a publication for others, is done after the turn
+(`afterwards`): it does not delay the torque.
 """
 
 from __future__ import annotations
 
 import heapq
+import math
 import threading
 import time
 from collections import deque
@@ -80,7 +81,7 @@ class Channel:
     def __init__(self) -> None:
         """Start without listeners."""
         self.listeners: list[tuple[Listener, Subscription]] = []
-        # delivered, with copies under way
+        # delivered and published, with copies under way
         self._own: deque[bytes] = deque(maxlen=KEPT)
         # the last one that was left to the middleware until it has come, and its time, s
         self._left: bytes | None = None
@@ -90,13 +91,13 @@ class Channel:
         """Leave an own message to the middleware."""
         self._left, self._since = data, time.monotonic()
 
-    def deliver(self, data: bytes) -> bool:
-        """Return whether an own message may be delivered: none that is older is under way."""
-        if self._left is not None and time.monotonic() - self._since < PATIENCE:
-            self.leave(data)
-            return False
+    def clear(self) -> bool:
+        """Return whether a message may be delivered: none that is older is under way."""
+        return self._left is None or time.monotonic() - self._since >= PATIENCE
+
+    def expect(self, data: bytes) -> None:
+        """Drop the copy of a message that is delivered and published."""
         self._own.append(data)
-        return True
 
     def returned(self, data: bytes) -> bool:
         """Return whether a received message is the copy of one that was delivered already."""
@@ -110,9 +111,9 @@ class Channel:
         return True
 
 
-class Handed:
+class Parcel:
     """
-    Message that the executor's thread delivers, and then publishes, unless `release` has.
+    Message that is delivered in this process, and published after that if others subscribe.
 
     Parameters
     ----------
@@ -127,12 +128,29 @@ class Handed:
         self._publish = deque([publish])
 
     def release(self) -> None:
-        """Publish the message; without effect the second time."""
+        """Publish the message; without effect the second time, and once withdrawn."""
         try:
             publish = self._publish.popleft()
         except IndexError:
             return
         publish()
+
+    def withdraw(self) -> bool:
+        """Return whether the message was not published; it will not be any more."""
+        try:
+            self._publish.popleft()
+        except IndexError:
+            return False
+        return True
+
+
+def subscribers(publisher: Publisher) -> float:
+    """Return how many subscriptions `publisher` reaches, those of this process included."""
+    try:
+        return publisher.get_subscription_count()
+    except Exception:
+        # the context has been shut down: the publication deals with it
+        return math.inf
 
 
 class Exchange:
@@ -157,7 +175,7 @@ class Exchange:
         self._spinning: int | None = None
         self._schedule: Callable[..., object] | None = None
         # handed and not yet delivered, of each publisher
-        self._handed: dict[Publisher, Handed] = {}
+        self._handed: dict[Publisher, Parcel] = {}
 
     def join(self, listener: Listener, subscription: Subscription) -> Channel:
         """Add a listener with its subscription; only that of the first of a topic is read."""
@@ -205,32 +223,54 @@ class Exchange:
             for handed in list(self._handed.values()):
                 handed.release()
 
-    def hand(self, publisher: Publisher, data: bytes, publish: Callable[[], object]) -> bool:
+    def send(self, publisher: Publisher, data: bytes, publish: Callable[[], object]) -> None:
         """
-        Hand a message of another thread to that of the executor, and return whether it was.
+        Deliver a message to the nodes of this process, and publish it for all others.
 
-        It is delivered at once and published after its turn. If the one before still waits, the
-        executor is behind: this one goes by the middleware, whose queues are bounded.
+        Within a turn it is delivered in that turn and published after it, with all messages of the
+        turn to which nodes of this process subscribe: the middleware has them in their order. A
+        message of another thread is handed to the executor's; if the one before still waits, the
+        executor is behind, and this one goes by the middleware, whose queues are bounded. So does
+        what is sent between turns. `publish` is called only if other processes subscribe, too.
         """
-        before = self._handed.get(publisher)
+        before, channels = self._handed.get(publisher), self._channels_of(publisher)
+        thread, schedule = threading.get_ident(), self._schedule
         if before is not None:
             before.release()
-            return False
-        schedule, channels = self._schedule, self._channels_of(publisher)
-        if schedule is None or not channels or threading.get_ident() == self._spinning:
-            return False
-        handed = self._handed[publisher] = Handed(data, publish)
-        schedule(self._take, publisher, channels, handed)
-        return True
+        if channels and thread == self._thread:
+            for channel in self._able(publisher, Parcel(data, publish)):
+                self._enqueue(channel, data)
+        elif channels and before is None and schedule is not None and thread != self._spinning:
+            handed = self._handed[publisher] = Parcel(data, publish)
+            schedule(self._take, publisher, handed)
+        else:
+            # the nodes of this process expect it before its copy can come
+            for channel in channels:
+                channel.leave(data)
+            publish()
 
-    def _take(self, publisher: Publisher, channels: list[Channel], handed: Handed) -> None:
-        """Deliver a message that was handed, unless older ones are under way; publish it."""
-        data = handed.data
-        self._later.append(handed.release)
+    def _take(self, publisher: Publisher, handed: Parcel) -> None:
+        """Deliver a message that was handed over."""
         try:
-            self._turn([(channel, data) for channel in channels if channel.deliver(data)])
+            self._turn([(channel, handed.data) for channel in self._able(publisher, handed)])
         finally:
             self._handed.pop(publisher, None)
+
+    def _able(self, publisher: Publisher, handed: Parcel) -> list[Channel]:
+        """
+        Return the channels that may deliver a message now; publish it if others need it.
+
+        Others are who subscribes without the exchange, and channels in which it would overtake.
+        """
+        channels = self._channels_of(publisher)
+        able = [channel for channel in channels
+                if channel not in self._passed and channel.clear()]
+        own = sum(len(channel.listeners) for channel in able)
+        if len(able) < len(channels) or subscribers(publisher) > own or not handed.withdraw():
+            for channel in channels:
+                (channel.expect if channel in able else channel.leave)(handed.data)
+            self._later.append(handed.release)
+        return able
 
     def arrived(self, channel: Channel, data: bytes) -> None:
         """Deliver a message of the middleware, and all that are published because of it."""
@@ -264,22 +304,6 @@ class Exchange:
             self._later.append(call)
         else:
             call()
-
-    def published(self, publisher: Publisher, data: bytes) -> bool:
-        """
-        Deliver a message that a node publishes within a turn; else the middleware does.
-
-        Return whether the middleware gets it after the turn: all messages of a turn to which nodes
-        of this process subscribe, so that it has them in their order.
-        """
-        channels = self._channels_of(publisher)
-        within = self._thread == threading.get_ident()
-        for channel in channels:
-            if not within or channel in self._passed:
-                channel.leave(data)
-            elif channel.deliver(data):
-                self._enqueue(channel, data)
-        return within and bool(channels)
 
     def _channels_of(self, publisher: Publisher) -> list[Channel]:
         channels = self._known.get(publisher)

@@ -21,7 +21,7 @@ from c3p_description.reading.loader import describe_casters
 from c3p_description.reading.urdf import read_urdf
 from c3p_ros.cdr import EarlyMessageError, PublishError
 from c3p_ros.diagnostics import Diagnostics
-from c3p_ros.exchange import Exchange, Listener
+from c3p_ros.exchange import Exchange, Listener, subscribers
 from c3p_ros.messages import MessageError, check_age, ns_to_stamp, pose_numbers
 from c3p_ros.parameters import Parameters
 from c3p_ros.schema import COMMON
@@ -216,23 +216,19 @@ class SuiteNode(Node):
 
         The message is ``write(*arguments, **values)``. If that raises PublishError, nothing is
         published and the diagnostics show the reason; the caller then does what is safe. Where
-        nodes of this process subscribe to it they get it at once, and other processes after what
-        it causes in this one. May be called from any thread.
+        nodes of this process subscribe to it they get it at once, and other processes, if they
+        subscribe, after what it causes in this one. May be called from any thread.
         """
         try:
             message = write(*arguments, **values)
         except PublishError as error:
             self.diagnostics.withhold(error)
             return False
-        exchange, publish = self._exchange, functools.partial(self.publish, publisher, message)
-        if exchange is not None and message.__class__ is bytes:
-            if exchange.hand(publisher, message, publish):
-                return True
-            # the nodes of this process have it before its copy can come
-            if exchange.published(publisher, message):
-                exchange.afterwards(publish)
-                return True
-        publish()
+        if self._exchange is None or message.__class__ is not bytes:
+            self.publish(publisher, message)
+        else:
+            self._exchange.send(publisher, message,
+                                functools.partial(self.publish, publisher, message))
         return True
 
     def afterwards(self, call: Callable[[], object]) -> None:
@@ -315,7 +311,7 @@ class TransformPublisher:
 
     def send_spatial(self, stamp: int, pose: Sequence[float], frame: str, child: str) -> None:
         """Publish a pose of seven numbers, position and quaternion (x, y, z, w), as `send`."""
-        if not self.works:
+        if not self.works or not subscribers(self._publisher):
             return
         transform = TransformStamped(child_frame_id=child)
         transform.header.stamp, transform.header.frame_id = ns_to_stamp(stamp), frame

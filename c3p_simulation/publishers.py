@@ -6,6 +6,7 @@ from __future__ import annotations
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
 
+from c3p_ros.exchange import subscribers
 from c3p_ros.messages import ns_to_stamp
 from c3p_ros.node import RECORDED, RELIABLE, SuiteNode
 from c3p_ros.wire import PlanarOdometryWriter
@@ -31,8 +32,8 @@ class GroundTruthPublisher:
         self._publisher = node.create_publisher(Odometry, TRUTH, RECORDED) if enabled else None
 
     def publish(self, stamp: int, truth: GroundTruth) -> None:
-        """Publish `truth` with a stamp in ns."""
-        if self._publisher is not None:
+        """Publish `truth` with a stamp in ns, if there is a subscriber."""
+        if self._publisher is not None and subscribers(self._publisher):
             self._node.send(self._publisher, self._write, stamp, truth.pose, truth.twist)
 
 

@@ -23,11 +23,31 @@ from c3p_ros.wire import JointStateWriter  # noqa: E402
 QOS = SimpleNamespace(reliability=1, durability=1, depth=1)
 
 
-class Hall:
-    """Nodes without ROS on an exchange; `heard` are (node, topic, message) in order."""
+class Talker:
+    """Publisher without ROS, which sends what it is called with from a node of a hall."""
 
-    def __init__(self):
+    def __init__(self, hall, topic):
+        self.hall, self.topic_name = hall, topic
+
+    def __call__(self, text):
+        self.hall.exchange.send(self, text, partial(self.hall.sent.append, text))
+
+    def get_subscription_count(self):
+        """Count those of the hall and of other processes."""
+        channel = self.hall.channels.get(self.topic_name)
+        return self.hall.others + (len(channel.listeners) if channel else 0)
+
+
+class Hall:
+    """
+    Nodes without ROS on an exchange, and as many subscribers elsewhere to each topic as `others`.
+
+    `heard` are (node, topic, message) in order, `sent` is what the middleware gets.
+    """
+
+    def __init__(self, others=1):
         self.exchange, self.heard, self.channels, self.read = Exchange(), [], {}, 0
+        self.others, self.sent = others, []
 
     def node(self):
         """Return a node that refuses into `refused`."""
@@ -54,9 +74,8 @@ class Hall:
         return data.decode()
 
     def publisher(self, topic):
-        """Return a function that publishes on a topic."""
-        publisher = type('Publisher', (), {'topic_name': topic})()
-        return lambda text: self.exchange.published(publisher, text)
+        """Return a publisher of a topic."""
+        return Talker(self, topic)
 
     def arrive(self, topic, data):
         """Let a message come from the middleware."""
@@ -219,14 +238,54 @@ def test_what_can_wait_is_done_after_the_turn_in_order():
 
 def test_the_middleware_gets_messages_of_a_topic_after_the_turn_in_their_order():
     """Also one that is not delivered in this turn; others at once."""
-    hall, later = Hall(), []
+    hall = Hall()
     effort, other = hall.publisher('effort'), hall.publisher('other')
-    hall.listen(hall.node(), 'joints', lambda _: later.extend(
-        [effort(b'drive'), effort(b'brake'), other(b'o')]))
+
+    def cause(_):
+        effort(b'drive')
+        effort(b'brake')
+        other(b'o')
+        assert hall.sent == [b'o']
+
+    hall.listen(hall.node(), 'joints', cause)
     hall.listen(hall.node(), 'effort')
     hall.arrive('joints', b'j')
-    assert later == [True, True, False]
-    assert effort(b'between turns') is False
+    assert hall.sent == [b'o', b'drive', b'brake']
+    effort(b'between turns')
+    assert hall.sent[3:] == [b'between turns']
+
+
+def test_the_middleware_gets_what_others_need_and_no_more():
+    """Who subscribes elsewhere has it from the next message on."""
+    hall = Hall(others=0)
+    effort = hall.publisher('effort')
+    hall.listen(hall.node(), 'joints', lambda _: effort(b'e'))
+    for _ in range(2):
+        hall.listen(hall.node(), 'effort')
+    hall.arrive('joints', b'j')
+    assert hall.topics() == ['joints', 'effort', 'effort'] and not hall.sent
+    hall.others = 1
+    hall.arrive('joints', b'j')
+    assert hall.sent == [b'e'] and len(hall.heard) == 6
+    hall.arrive('effort', b'e')
+    hall.others = 0
+    hall.arrive('joints', b'j')
+    assert hall.sent == [b'e'] and len(hall.heard) == 9
+    # what this process cannot deliver at once goes that way, too
+    effort(b'between turns')
+    hall.arrive('joints', b'j')
+    assert hall.sent[1:] == [b'between turns', b'e'] and len(hall.heard) == 10
+
+
+def test_the_end_of_the_context_is_left_to_the_publication():
+    """To count subscriptions fails then."""
+    hall = Hall()
+    effort = hall.publisher('effort')
+    effort.get_subscription_count = lambda: 1 // 0
+    hall.listen(hall.node(), 'joints', lambda _: effort(b'e'))
+    hall.listen(hall.node(), 'effort')
+    hall.arrive('joints', b'j')
+    assert hall.sent == [b'e']
 
 
 def in_thread(call):
@@ -238,9 +297,9 @@ def in_thread(call):
 class Spun(Hall):
     """A hall whose executor calls what is scheduled when `pass_on` is called."""
 
-    def __init__(self):
-        super().__init__()
-        self.tasks, self.sent = deque(), []
+    def __init__(self, others=1):
+        super().__init__(others)
+        self.tasks = deque()
 
     def spin(self):
         """Let the exchange take this thread for that of the executor."""
@@ -248,9 +307,10 @@ class Spun(Hall):
             create_task=lambda call, *args: self.tasks.append(partial(call, *args))))
 
     def hand(self, publisher, text):
-        """Hand a message from another thread; `sent` is what the middleware gets."""
-        return in_thread(lambda: self.exchange.hand(publisher, text,
-                                                    lambda: self.sent.append(text)))
+        """Send a message from another thread; return whether it was handed to the executor's."""
+        before = len(self.tasks)
+        in_thread(lambda: publisher(text))
+        return len(self.tasks) > before
 
     def pass_on(self):
         """Run what is scheduled."""
@@ -258,20 +318,14 @@ class Spun(Hall):
             self.tasks.popleft()()
 
 
-def publisher_of(topic):
-    """Return what stands for a publisher."""
-    return type('Publisher', (), {'topic_name': topic})()
-
-
 def test_a_message_of_another_thread_is_delivered_before_the_middleware_has_it():
     """Then it is published, before what it has caused; its copy is dropped."""
-    hall, joints = Spun(), publisher_of('joints')
-    effort = publisher_of('effort')
+    hall = Spun()
+    joints, effort = hall.publisher('joints'), hall.publisher('effort')
 
     def control(message):
         assert message.encode() not in hall.sent
-        assert hall.exchange.published(effort, b'e')
-        hall.exchange.afterwards(lambda: hall.sent.append(b'e'))
+        effort(b'e')
 
     hall.listen(hall.node(), 'joints', control)
     hall.listen(hall.node(), 'effort')
@@ -290,36 +344,56 @@ def test_a_message_of_another_thread_is_delivered_before_the_middleware_has_it()
 
 def test_an_executor_that_is_behind_gets_the_next_message_by_the_middleware():
     """What waits is published first: other processes have all messages, in their order."""
-    hall, joints = Spun(), publisher_of('joints')
+    hall = Spun()
+    joints = hall.publisher('joints')
     hall.listen(hall.node(), 'joints')
     with hall.spin():
         assert hall.hand(joints, b'1')
-        assert not hall.hand(joints, b'2') and hall.sent == [b'1']
-        # as the node does then
-        assert not in_thread(lambda: hall.exchange.published(joints, b'2'))
+        assert not hall.hand(joints, b'2') and hall.sent == [b'1', b'2']
         # 1 is delivered after 2 was left to the middleware: by the middleware as well
         hall.pass_on()
         hall.arrive('joints', b'1')
         hall.arrive('joints', b'2')
-        assert [message for *_, message in hall.heard] == ['1', '2'] and hall.sent == [b'1']
+        assert [message for *_, message in hall.heard] == ['1', '2']
+        assert hall.sent == [b'1', b'2']
 
 
 def test_nothing_is_handed_to_an_executor_that_does_not_spin():
     """What still waits at its end is published."""
-    hall, joints = Spun(), publisher_of('joints')
+    hall = Spun()
+    joints = hall.publisher('joints')
     hall.listen(hall.node(), 'joints')
     assert not hall.hand(joints, b'0')
     with hall.spin():
-        assert not hall.exchange.hand(joints, b'0', lambda: None)  # its own thread
-        assert not hall.hand(publisher_of('other'), b'0')  # nobody listens
+        joints(b'1')  # its own thread
+        assert not hall.tasks
+        assert not hall.hand(hall.publisher('other'), b'2')  # nobody listens
+        assert hall.hand(joints, b'3')
+    assert hall.sent == [b'0', b'1', b'2', b'3']
+    assert not hall.hand(joints, b'4')
+
+
+def test_a_handed_message_that_nobody_else_needs_is_not_published():
+    """Unless the next one has come before: then both are, and heard once."""
+    hall = Spun(others=0)
+    joints = hall.publisher('joints')
+    hall.listen(hall.node(), 'joints')
+    with hall.spin():
         assert hall.hand(joints, b'1')
-    assert hall.sent == [b'1']
-    assert not hall.hand(joints, b'2')
+        hall.pass_on()
+        assert hall.topics() == ['joints'] and not hall.sent
+        assert hall.hand(joints, b'2') and not hall.hand(joints, b'3')
+        hall.pass_on()
+        assert hall.sent == [b'2', b'3']
+        hall.arrive('joints', b'2')
+        hall.arrive('joints', b'3')
+        assert [message for *_, message in hall.heard] == ['1', '2', '3']
 
 
 def test_a_node_that_ends_leaves_no_message_behind():
     """What it has handed is published while its publisher lives, and reaches the others."""
-    hall, joints, node = Spun(), publisher_of('joints'), Hall().node()
+    hall = Spun()
+    joints, node = hall.publisher('joints'), hall.node()
     node.publishers.append(joints)
     hall.listen(hall.node(), 'joints')
     with hall.spin():
@@ -332,7 +406,8 @@ def test_a_node_that_ends_leaves_no_message_behind():
 
 def test_a_fault_in_a_callback_does_not_keep_the_message_from_other_processes():
     """It is published after the turn that failed."""
-    hall, joints = Spun(), publisher_of('joints')
+    hall = Spun()
+    joints = hall.publisher('joints')
 
     def fail(_):
         raise ZeroDivisionError
