@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.ndimage import maximum_filter1d, minimum_filter1d
 
 from c3p_description.model import Array
 from c3p_kinematics.calibration.recording import (
@@ -94,6 +93,9 @@ def standstill(recording: JointRecording, time: Array, rate: Array, resolution: 
     CalibrationError
         Less than `LEAST_STANDSTILL`.
     """
+    # of no use to the nodes, which import this file: it takes 0.1 s
+    from scipy.ndimage import maximum_filter1d, minimum_filter1d
+
     joints = np.column_stack(recording[1:])
     step = float(np.median(np.diff(recording.time)))
     size = 2 * round(0.5 * SETTLED / step) + 1

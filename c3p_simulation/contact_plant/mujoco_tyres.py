@@ -7,8 +7,6 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
-from scipy.optimize import nnls
 
 from c3p_description.model import GRAVITY, Array, CasterRobot
 from c3p_simulation.contact_plant.mujoco_model import TYRE_IMPEDANCE
@@ -65,8 +63,8 @@ def set_tyres(mj: Any, model: Any, data: Any, robot: CasterRobot, timestep: floa
     # rows: lift of each tyre by height, roll and pitch
     x, y = data.geom_xpos[tyres, :2].T
     raised = np.stack([np.ones(robot.count), y, -x])
-    fastest = math.sqrt(eigh(stiffness * raised @ raised.T, inertia[np.ix_(VERTICAL, VERTICAL)],
-                             eigvals_only=True)[-1])
+    root = np.linalg.cholesky(inertia[np.ix_(VERTICAL, VERTICAL)])
+    fastest = math.sqrt(stiffness) * float(np.linalg.norm(np.linalg.solve(root, raised), 2))
     softer = min(1.0, STIFFEST / (fastest * timestep) ** 2)
     stiffness, fastest = softer * stiffness, math.sqrt(softer) * fastest
     damping = 2 * TYRE_DAMPING * stiffness / fastest
@@ -117,8 +115,8 @@ def stand(mj: Any, model: Any, data: Any, stiffness: float) -> None:
     levers = np.stack([np.ones(len(points)), points[:, 1], -points[:, 0]])
     wrench, levers = weight * levers[:, 0], levers[:, 1:]
     half = model.geom_size[tyres, 1] - data.geom_xpos[tyres, 2]
-    load = nnls(np.vstack([STRICT * levers, np.eye(len(tyres))]),
-                np.concatenate([STRICT * wrench, stiffness * half]))[0]
+    load = nonnegative_least_squares(np.vstack([STRICT * levers, np.eye(len(tyres))]),
+                                  np.concatenate([STRICT * wrench, stiffness * half]))
     if np.abs(levers @ load - wrench).max() > SUPPORT * np.abs(wrench).max():
         raise PlantError(f'the robot would fall over at once: its weight meets the ground at '
                          f'{points[0, :2].round(3).tolist()} m in base_link, outside of its '
@@ -128,6 +126,17 @@ def stand(mj: Any, model: Any, data: Any, stiffness: float) -> None:
     data.qpos[VERTICAL] = np.linalg.lstsq(
         bearing @ bearing.T, bearing @ half[load > SUPPORT * weight] - wrench / stiffness,
         rcond=None)[0]
+
+
+def nonnegative_least_squares(rows: Array, values: Array) -> Array:
+    """Return the x ≥ 0 of least ``|rows x − values|``."""
+    load = np.linalg.lstsq(rows, values, rcond=None)[0]
+    if load.min() >= 0:
+        return load
+    # some tyre is off the ground, which is seldom: scipy.optimize takes half a second to import
+    from scipy.optimize import nnls
+
+    return nnls(rows, values)[0]
 
 
 def tyre_geoms(model: Any, count: int) -> list[int]:
