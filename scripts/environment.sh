@@ -8,6 +8,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # a sourced ROS 2 installation and its Python packages must not mix with the wheels
 unset PYTHONPATH AMENT_PREFIX_PATH COLCON_PREFIX_PATH CMAKE_PREFIX_PATH LD_LIBRARY_PATH ROS_DISTRO
+# what is imported is compiled once, into this folder; without that each start takes three times as long
+unset PYTHONDONTWRITEBYTECODE
 
 find_python() {
     local name
