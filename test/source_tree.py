@@ -2,6 +2,7 @@
 """The source files of the suite and what they import, for the tests of its rules."""
 
 import ast
+import functools
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -18,6 +19,7 @@ def name_of(path):
     return path.relative_to(ROOT).as_posix()
 
 
+@functools.cache
 def tree_of(path):
     """Return the syntax tree of a file."""
     return ast.parse(path.read_text(encoding='utf-8'), str(path))
@@ -29,6 +31,7 @@ def module_file(module):
     return next((p for p in (base.with_suffix('.py'), base / '__init__.py') if p.is_file()), None)
 
 
+@functools.cache
 def imports(path):
     """Return every module that a file imports, anywhere in it."""
     found = set()

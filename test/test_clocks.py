@@ -3,8 +3,7 @@
 
 import ast
 
-import pytest
-from source_tree import ROOT, name_of
+from source_tree import ROOT, name_of, tree_of
 
 TESTS = sorted(p for p in ROOT.glob('test/**/*.py') if '__pycache__' not in p.parts)
 MARK, MOST = 'real_time', 10
@@ -21,7 +20,7 @@ def marks(node):
 
 def functions(path):
     """Return the functions and classes of a file."""
-    return [node for node in ast.walk(ast.parse(path.read_text(encoding='utf-8')))
+    return [node for node in ast.walk(tree_of(path))
             if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
 
 
@@ -35,20 +34,23 @@ def test_few_tests_run_by_the_clock_on_the_wall_and_each_is_one():
                 in path.read_text(encoding='utf-8') and path.name != 'test_clocks.py']
 
 
-@pytest.mark.parametrize('path', TESTS, ids=name_of)
-def test_no_test_sleeps_by_the_clock_on_the_wall(path):
-    if name_of(path) in CLOCKS:
-        return
+def sleeps(path):
+    """Yield the lines where a file sleeps, but for tests that are marked."""
     timed = {id(part) for node in functions(path) if MARK in marks(node)
              for part in ast.walk(node)}
-    tree = ast.parse(path.read_text(encoding='utf-8'))
-    sleeps = [node.lineno for node in ast.walk(tree) if id(node) not in timed and (
-        isinstance(node, ast.Attribute) and node.attr == 'sleep'
-        and isinstance(node.value, ast.Name) and node.value.id == 'time'
-        or isinstance(node, ast.ImportFrom) and node.module == 'time'
-        and any(name.name == 'sleep' for name in node.names))]
+    for node in ast.walk(tree_of(path)):
+        if id(node) not in timed and (
+                isinstance(node, ast.Attribute) and node.attr == 'sleep'
+                and isinstance(node.value, ast.Name) and node.value.id == 'time'
+                or isinstance(node, ast.ImportFrom) and node.module == 'time'
+                and any(name.name == 'sleep' for name in node.names)):
+            yield f'{name_of(path)}:{node.lineno}'
+
+
+def test_no_test_sleeps_by_the_clock_on_the_wall():
+    found = [line for path in TESTS if name_of(path) not in CLOCKS for line in sleeps(path)]
     # bench.run, bench.pause and the fixture virtual_time let time pass
-    assert not sleeps, f'{name_of(path)}, lines {sleeps}: time.sleep'
+    assert not found, '\n'.join(found)
 
 
 def test_no_test_is_repeated_until_it_passes():

@@ -3,8 +3,8 @@
 
 import ast
 import re
+from itertools import chain
 
-import pytest
 from source_tree import EVERYTHING, SOURCES, name_of, tree_of
 
 LONGEST, FEW = 99, 3
@@ -45,10 +45,9 @@ def parameters(node):
     return [n for n in named if n not in ('self', 'cls') and not n.startswith('_')]
 
 
-@pytest.mark.parametrize('path', SOURCES, ids=name_of)
-def test_every_public_name_has_a_summary_of_one_line_that_ends_in_a_period(path):
+def test_every_public_name_has_a_summary_of_one_line_that_ends_in_a_period():
     wrong = []
-    for name, node in public(path):
+    for name, node in chain.from_iterable(map(public, SOURCES)):
         text = ast.get_docstring(node)
         if text is None:
             wrong.append(f'{name}: no docstring')
@@ -86,13 +85,13 @@ def misnamed_parameters(path):
     return wrong
 
 
-@pytest.mark.parametrize('path', [p for p in SOURCES if not p.name.startswith('_')], ids=name_of)
-def test_functions_document_the_parameters_that_they_have(path):
-    assert not misnamed_parameters(path), '\n'.join(misnamed_parameters(path))
+def test_functions_document_the_parameters_that_they_have():
+    wrong = [line for path in SOURCES if not path.name.startswith('_')
+             for line in misnamed_parameters(path)]
+    assert not wrong, '\n'.join(wrong)
 
 
-@pytest.mark.parametrize('path', EVERYTHING, ids=name_of)
-def test_every_file_says_its_licence_and_is_finished(path):
-    text = path.read_text(encoding='utf-8')
-    assert LICENCE in text.split('\n')[:3], f'{name_of(path)}: {LICENCE!r} is missing'
-    assert not UNFINISHED.search(text)
+def test_every_file_says_its_licence_and_is_finished():
+    texts = {name_of(path): path.read_text(encoding='utf-8') for path in EVERYTHING}
+    assert not [name for name, text in texts.items() if LICENCE not in text.split('\n')[:3]]
+    assert not [name for name, text in texts.items() if UNFINISHED.search(text)]

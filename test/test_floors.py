@@ -9,7 +9,6 @@ is no circle. Below `PURE` no file imports ROS or touches files, clocks or logs,
 
 import ast
 
-import pytest
 from source_tree import ROOT, SOURCES, imports, module_file, name_of, tree_of
 
 ORDER = ('c3p_description', 'c3p_ros', 'c3p_kinematics', 'c3p_dynamics', 'c3p_controller',
@@ -64,11 +63,11 @@ def test_every_package_stands_in_the_order_and_every_pure_folder_exists():
     assert len(PURE_FILES) > 150
 
 
-@pytest.mark.parametrize('path', SOURCES, ids=name_of)
-def test_a_package_imports_only_packages_before_it(path):
-    later = {module for module, file in own_imports(path)
-             if ORDER.index(package(file)) > ORDER.index(package(path))}
-    assert not later, f'{name_of(path)} imports {later}'
+def test_a_package_imports_only_packages_before_it():
+    later = [f'{name_of(path)} imports {module}' for path in SOURCES
+             for module, file in own_imports(path)
+             if ORDER.index(package(file)) > ORDER.index(package(path))]
+    assert not later, '\n'.join(later)
 
 
 def test_the_arrows_between_packages_run_one_way():
@@ -88,31 +87,36 @@ def test_no_files_import_each_other_in_a_circle():
     assert sorted(map(name_of, arrows)) == []
 
 
-@pytest.mark.parametrize('path', WITHIN, ids=name_of)
-def test_pure_files_import_pure_files(path):
-    outward = {module for module, file in own_imports(path) if not pure(file)}
-    assert not outward, f'{name_of(path)} imports {outward}'
+def test_pure_files_import_pure_files():
+    outward = [f'{name_of(path)} imports {module}' for path in WITHIN
+               for module, file in own_imports(path) if not pure(file)]
+    assert not outward, '\n'.join(outward)
 
 
-@pytest.mark.parametrize('path', PURE_FILES, ids=name_of)
-def test_pure_files_import_no_ros_no_files_no_clocks_no_logging(path):
-    foreign = {m for m in imports(path) if not m.startswith('c3p_')
-               and m.split('.')[0] not in LIBRARIES | STANDARD}
-    assert not foreign, f'{name_of(path)} imports {foreign}'
+def test_pure_files_import_no_ros_no_files_no_clocks_no_logging():
+    foreign = [f'{name_of(path)} imports {module}' for path in PURE_FILES
+               for module in imports(path) if not module.startswith('c3p_')
+               and module.split('.')[0] not in LIBRARIES | STANDARD]
+    assert not foreign, '\n'.join(foreign)
 
 
-@pytest.mark.parametrize('path', PURE_FILES, ids=name_of)
-def test_pure_files_touch_nothing_outside(path):
+def called(path):
+    """Return the names of all functions and methods that a file calls."""
     calls = [node.func for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
-    names = {f.id if isinstance(f, ast.Name) else getattr(f, 'attr', '') for f in calls}
-    assert not names & TOUCHING, f'{name_of(path)} calls {names & TOUCHING}'
+    return {f.id if isinstance(f, ast.Name) else getattr(f, 'attr', '') for f in calls}
 
 
-@pytest.mark.parametrize('path', SOURCES, ids=name_of)
-def test_a_file_is_one_idea(path):
-    lines = len(path.read_text(encoding='utf-8').splitlines())
-    most = MOST_NODE_LINES if path.name.endswith('_node.py') else MOST_LINES
-    assert lines <= most, f'{name_of(path)} has {lines} lines, at most {most}'
+def test_pure_files_touch_nothing_outside():
+    touching = [f'{name_of(path)} calls {name}' for path in PURE_FILES
+                for name in called(path) & TOUCHING]
+    assert not touching, '\n'.join(touching)
+
+
+def test_a_file_is_one_idea():
+    sizes = {path: len(path.read_text(encoding='utf-8').splitlines()) for path in SOURCES}
+    large = [f'{name_of(path)} has {lines} lines' for path, lines in sizes.items() if lines > (
+        MOST_NODE_LINES if path.name.endswith('_node.py') else MOST_LINES)]
+    assert not large, '\n'.join(large)
 
 
 def test_no_package_is_a_store_room():
