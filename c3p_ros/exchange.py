@@ -231,7 +231,7 @@ class Exchange:
         turn to which nodes of this process subscribe: the middleware has them in their order. A
         message of another thread is handed to the executor's; if the one before still waits, the
         executor is behind, and this one goes by the middleware, whose queues are bounded. So does
-        what is sent between turns. `publish` is called only if other processes subscribe, too.
+        what is sent between turns. What is delivered to all that subscribe is not published.
         """
         before, channels = self._handed.get(publisher), self._channels_of(publisher)
         thread, schedule = threading.get_ident(), self._schedule
@@ -258,9 +258,9 @@ class Exchange:
 
     def _able(self, publisher: Publisher, handed: Parcel) -> list[Channel]:
         """
-        Return the channels that may deliver a message now; publish it if others need it.
+        Return the channels that may deliver a message now; let it be published if others need it.
 
-        Others are who subscribes without the exchange, and channels in which it would overtake.
+        Others are subscriptions outside of the exchange, and channels in which it would overtake.
         """
         channels = self._channels_of(publisher)
         able = [channel for channel in channels
