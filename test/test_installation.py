@@ -139,7 +139,8 @@ def test_every_mesh_of_the_description_is_installed(prefix):
 
 def test_every_program_is_where_ros2_run_looks(prefix, distribution):
     programs = prefix / 'lib/c3p'
-    names = {path.name for path in (ROOT / 'scripts').iterdir() if path.suffix == ''}
+    names = {path.name for path in (ROOT / 'scripts').iterdir()
+             if path.is_file() and path.suffix == ''}
     assert names == {entry.split(' =')[0]
                      for entry in distribution.entry_points['console_scripts']}
     for name in names:
