@@ -237,8 +237,8 @@ class InputDelay:
     --------
     >>> delay = InputDelay(1, 0.01)
     >>> delay.add(np.ones(1))
-    >>> [(round(d, 4), float(t[0])) for d, t in delay.past(0.015)]
-    [(0.01, 0.0), (0.005, 1.0)]
+    >>> delay.begins[:delay.count].tolist(), delay.torques[:delay.count, 0].tolist()
+    ([-inf, 0.01], [0.0, 1.0])
     """
 
     def __init__(self, count: int, latency: float) -> None:
@@ -270,18 +270,3 @@ class InputDelay:
             self.begins = np.concatenate([self.begins, np.empty(k)])
             self.torques = np.concatenate([self.torques, np.empty_like(self.torques)])
         self.begins[k], self.torques[k], self.count = begin, torque, k + 1
-
-    def past(self, dt: float) -> list[tuple[float, Array]]:
-        """Advance the time by `dt`; return the torques that acted as (duration, torque)."""
-        acted = self._pieces(dt)
-        self.count = _pass_time(self.begins, self.torques, self.count, dt)
-        return acted
-
-    def pending(self) -> list[tuple[float, Array]]:
-        """Return the torques that act during the latency from now on, as (duration, torque)."""
-        return self._pieces(self.latency)
-
-    def _pieces(self, end: float) -> list[tuple[float, Array]]:
-        durations = [_duration(self.begins, self.count, k, end) for k in range(self.count)]
-        return [(duration, self.torques[k].copy()) for k, duration in enumerate(durations)
-                if duration > 0.0]

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from robots import caster_robots
+from torque_line import acting, pass_time
 
 from c3p_bags.runs.metrics import drive_metrics
 from c3p_controller.goals.path_controller import PathController, PathGains
@@ -155,14 +156,17 @@ def test_a_changed_delay_is_as_if_it_had_always_been(before, after, count):
     for torque in torques:
         for line in (always, changed):
             line.add(torque)
-            line.past(DT)
+            pass_time(line, DT)
     changed.change(after, [(DT * (count - k), torque) for k, torque in enumerate(torques)])
     assume(all(abs(after / DT - k) > 1e-6 for k in range(25)))
-    for ours, theirs in ((changed.pending(), always.pending()), (changed.past(DT),
-                                                                 always.past(DT))):
+    # during the latency, then from the next cycle on
+    for _ in range(2):
+        ours, theirs = acting(changed, after), acting(always, after)
         assert len(ours) == len(theirs)
         for (duration, torque), (long, other) in zip(ours, theirs, strict=True):
             assert duration == pytest.approx(long, abs=1e-9) and (torque == other).all()
+        for line in (always, changed):
+            pass_time(line, DT)
 
 
 # --- closed loops -----------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 
 import numpy as np
 import pytest
+from torque_line import acting, pass_time
 
 from c3p_controller.predictive.motion_observer import JUMP, InputDelay, MotionObserver
 from c3p_description.reading.loader import load
@@ -66,10 +67,10 @@ def test_torques_act_when_their_time_has_come():
     line = InputDelay(2, 0.012)
     for k in range(4):
         line.add(np.full(2, float(k)))
-        acted = line.past(0.005)
-        assert sum(duration for duration, _ in acted) == pytest.approx(0.005)
+        assert sum(duration for duration, _ in acting(line, 0.005)) == pytest.approx(0.005)
+        pass_time(line, 0.005)
     # sent at 0, 5, 10, 15 ms; now 20 ms: the third acts from 22 ms on
-    assert [(round(d, 6), t[0]) for d, t in line.pending()] == [
+    assert [(round(d, 6), t[0]) for d, t in acting(line, line.latency)] == [
         (0.002, 1.0), (0.005, 2.0), (0.005, 3.0)]
     with pytest.raises(ValueError, match='latency'):
         InputDelay(2, -0.1)
