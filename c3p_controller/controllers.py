@@ -181,11 +181,13 @@ def position_gains(values: Any) -> Any:
 
 
 def make_position(values: Any) -> PositionLaw:
-    """Return the position law of the parameters; errors as in `position_gains`."""
+    """Return the position law of the parameters, compiled; errors as in `position_gains`."""
     gains = position_gains(values)
     if values.controller == PAPER and values.paper_law == PRINTED:
         return PaperPositionController(*gains)
-    return TABLE[values.controller].position(gains)
+    law = TABLE[values.controller].position(gains)
+    law.warm_up()
+    return law
 
 
 def pace_of(values: Any) -> tuple[float, float]:

@@ -45,7 +45,7 @@ def control() -> None:
 
     casters = load_casters(NAME)
     CommandFollower(casters, PredictiveController(casters)).warm_up()
-    PathController(PathGains())
+    PathController(PathGains()).warm_up()
 
 
 PARTS = {'robot': robot, 'control': control}

@@ -92,7 +92,9 @@ class PathController(PositionLaw):
         self.path: Path | None = None
         self._sigma, self._there = 0.0, False
         self._times = SPACING * np.arange(int(round(gains.horizon / SPACING)) + 1)
-        # load the kernels before the first goal
+
+    def warm_up(self) -> None:
+        """Compile the kernels; forgets the path."""
         self.set_goal(np.zeros(3), np.zeros(3))
         self.step(np.zeros(3))
         self.cancel()

@@ -52,6 +52,9 @@ class PositionLaw(ABC):
         """Goal zone, m and rad; inf where yaw does not count."""
         return self.gains.goal_tolerance, self.gains.yaw_tolerance
 
+    def warm_up(self) -> None:  # noqa: B027 (most laws have none)
+        """Compile the kernels, of a law that has some."""
+
     def retune(self, gains: Any) -> None:
         """Replace the gains."""
         self.gains = gains
