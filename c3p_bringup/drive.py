@@ -30,8 +30,8 @@ from c3p_controller.controllers import check_motors
 from c3p_controller.predictive.standing_start import check_start
 from c3p_description.model import CasterRobot
 from c3p_description.reading.loader import load_casters
+from c3p_ros.endpoints import UNNAMED
 from c3p_ros.executor import steady_process
-from c3p_ros.publisher_watch import UNNAMED
 from c3p_ros.session import Session
 
 # time limit for the start of the nodes; the first run compiles all kernels, s

@@ -18,9 +18,9 @@ from c3p_controller.goals.goal_life import GOAL_TOLERANCE, YAW_TOLERANCE
 from c3p_controller.ros.goal_interface import RESULTS
 from c3p_description.model import Array
 from c3p_ros.diagnostics import ERROR
+from c3p_ros.endpoints import node_of
 from c3p_ros.messages import fill_pose
 from c3p_ros.node import LATCHED, LATEST, RELIABLE
-from c3p_ros.publisher_watch import node_of
 
 
 class DriveClient(Node):

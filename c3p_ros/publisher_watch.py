@@ -20,10 +20,10 @@ from collections.abc import Callable
 
 from rclpy.clock import Clock, ClockType
 from rclpy.qos import QoSProfile, ReliabilityPolicy
-from rclpy.topic_endpoint_info import TopicEndpointInfo
 from sensor_msgs.msg import JointState
 
 from c3p_ros.diagnostics import ERROR, OK, WARN
+from c3p_ros.endpoints import node_of
 from c3p_ros.node import SuiteNode
 
 # between two counts, s of real time
@@ -34,17 +34,6 @@ PROBED = QoSProfile(depth=256, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 # for how long, s, and with how many messages a single publisher must have published
 ALONE_FOR, ALONE_MESSAGES = 1.0, 10
-
-# name that rmw gives to the node of an endpoint before its participant is discovered
-UNKNOWN = '_NODE_NAME_UNKNOWN_'
-# what stands for it
-UNNAMED = 'an unknown node'
-
-
-def node_of(end: TopicEndpointInfo) -> str:
-    """Return the full name of the node of an endpoint, or `UNNAMED` before it is discovered."""
-    return (UNNAMED if end.node_name == UNKNOWN else
-            f'{end.node_namespace.rstrip("/")}/{end.node_name}')
 
 
 def publishers_of(node: SuiteNode, topic: str) -> list[str]:

@@ -27,8 +27,9 @@ from c3p_bags.player.play_thread import PlayThread
 from c3p_bags.player.playback import CLOCK, Window, commands, select, with_clock
 from c3p_bags.storage.bag import Bag, RawMessage
 from c3p_bags.storage.bag_writer import BagError
-from c3p_bags.storage.topics import COMMON_TOPICS, message_class, names_of
+from c3p_bags.storage.topics import COMMON_TOPICS, message_class
 from c3p_ros.cdr import PublishError
+from c3p_ros.endpoints import nodes_of
 from c3p_ros.finite import check_serialized
 from c3p_ros.messages import ns_to_stamp
 from c3p_ros.parameters import Parameters
@@ -124,7 +125,7 @@ class PlayerNode(Node):
         """Refuse topics with another publisher, such as a running robot."""
         if self._values.force:
             return
-        others = {topic: [n for n in names_of(self.get_publishers_info_by_topic(p.topic_name))
+        others = {topic: [n for n in nodes_of(self.get_publishers_info_by_topic(p.topic_name))
                           if n != self.get_fully_qualified_name()]
                   for topic, p in self._publishers_of.items() if topic not in SHARED}
         if found := {topic: names for topic, names in others.items() if names}:

@@ -29,12 +29,12 @@ from c3p_bags.storage.bag_writer import BagWriter
 from c3p_bags.storage.topics import (
     COMMON_TOPICS,
     message_class,
-    names_of,
     read_topics_file,
 )
 from c3p_description.reading.files import share_file
 from c3p_description.reading.loader import robot_description
 from c3p_ros.diagnostics import ERROR, WARN, Diagnostics
+from c3p_ros.endpoints import nodes_of
 from c3p_ros.parameters import Parameters
 from c3p_ros.schema import COMMON
 from c3p_ros.session import run
@@ -163,7 +163,7 @@ class RecorderNode(Node):
                 self._topics.adapt(topic)
         if self._query is not None:
             for topic in set(self._topics.kinds).difference(COMMON_TOPICS):
-                self._query.request(names_of(self.get_publishers_info_by_topic(topic)))
+                self._query.request(nodes_of(self.get_publishers_info_by_topic(topic)))
             self._query.poll()
         # once joint states arrive, the publishers of frames have been discovered as well
         if self._undecided and self.writer.counts[self.resolve_topic_name('joint_states')]:

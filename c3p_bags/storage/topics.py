@@ -82,9 +82,3 @@ def same_qos(subscription: Any, profile: QoSProfile) -> bool:
     """Return True if a subscription has the reliability and the durability of `profile`."""
     have = subscription.qos_profile
     return (have.reliability, have.durability) == (profile.reliability, profile.durability)
-
-
-def names_of(publishers: Sequence[Any]) -> list[str]:
-    """Return the known full names of the nodes behind TopicEndpointInfos."""
-    return sorted({f'{p.node_namespace.rstrip("/")}/{p.node_name}' for p in publishers
-                   if not p.node_name.startswith('_')})

@@ -7,7 +7,6 @@ import importlib.util
 import os
 import time
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from c3p_bringup.doctor.check import Check, fail, ok, version_of, warn
 
@@ -73,6 +72,8 @@ def company(look_around: float = LOOK_AROUND) -> Check:
     import rclpy
     from rclpy.signals import SignalHandlerOptions
 
+    from c3p_ros.endpoints import node_of
+
     context = rclpy.Context()
     rclpy.init(context=context, signal_handler_options=SignalHandlerOptions.NO)
     try:
@@ -81,7 +82,7 @@ def company(look_around: float = LOOK_AROUND) -> Check:
         time.sleep(look_around)
         names = [name for name, _ in node.get_topic_names_and_types()
                  if name.split('/')[-1] in TOPICS]
-        found = {name: sorted(_full_name(info) for info in node.get_publishers_info_by_topic(name))
+        found = {name: sorted(map(node_of, node.get_publishers_info_by_topic(name)))
                  for name in names}
         node.destroy_node()
     finally:
@@ -102,7 +103,3 @@ def judged(publishers: Mapping[str, list[str]]) -> Check:
                                     for topic, nodes in publishers.items()),
                     'a robot is running: do not start another on these topics')
     return ok(name, 'none')
-
-
-def _full_name(info: Any) -> str:
-    return f'{info.node_namespace.rstrip("/")}/{info.node_name}'

@@ -20,13 +20,7 @@ from c3p_hardware.wheel_gate import GateSettings, WheelGate  # noqa: E402
 from c3p_kinematics.sensed_kinematics_node import SensedKinematicsNode  # noqa: E402
 from c3p_ros.cycle import Lifelines  # noqa: E402
 from c3p_ros.diagnostics import ERROR, OK, WARN  # noqa: E402
-from c3p_ros.publisher_watch import (  # noqa: E402
-    PERIOD,
-    UNKNOWN,
-    UNNAMED,
-    PublisherWatch,
-    node_of,
-)
+from c3p_ros.publisher_watch import PERIOD, PublisherWatch  # noqa: E402
 from c3p_simulation.simulation_node import SimulationNode  # noqa: E402
 
 ZERO, PUSH = np.zeros(3), np.array([1.2, 1.2, 1.2])
@@ -97,7 +91,8 @@ def test_a_node_started_twice_and_an_unknown_node_are_publishers_too():
         reason = watch.look(0.1 * k)
         assert '/left/simulation, 2 of them' in reason and 'killed' in reason
         graph.probe.waiting += [700 + k, 1 + k]
-    graph.ends['/left/joint_states'] = [('/left', 'simulation'), (UNKNOWN, UNKNOWN)]
+    graph.ends['/left/joint_states'] = [
+        ('/left', 'simulation'), ('_NODE_NAMESPACE_UNKNOWN_', '_NODE_NAME_UNKNOWN_')]
     assert 'an unknown node' in watch.look(9.0)
 
 
@@ -227,10 +222,3 @@ def test_sequence_numbers_are_those_of_each_publisher(context):
         for talker in talkers:
             talker.destroy_node()
         node.destroy_node()
-
-
-@pytest.mark.parametrize(('name', 'shown'), [('simulation', '/lab/simulation'),
-                                             (UNKNOWN, UNNAMED)])
-def test_an_endpoint_has_the_name_of_its_node_once_that_is_discovered(name, shown):
-    end = SimpleNamespace(node_namespace='/lab/', node_name=name)
-    assert node_of(end) == shown
