@@ -94,10 +94,10 @@ class WheelGate:
         """
         # a copy, so that the checked values are the used ones
         torque = np.array(torque, float)
-        if torque.shape != (self.robot.efforts,) or not np.all(np.isfinite(torque)):
+        if torque.shape != (self.robot.efforts,) or not np.isfinite(torque).all():
             raise ValueError(f'wheel torque = {torque.tolist()}: must be {self.robot.efforts} '
                              'finite numbers')
-        if not self.open and not self.held and not np.any(torque):
+        if not self.open and not self.held and not torque.any():
             self.open, self.reason = True, ''
         self._torque, self._received = torque, now
 
