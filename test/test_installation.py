@@ -350,3 +350,13 @@ def test_kernels_are_compiled_before_the_rest_is_installed():
     ran = subprocess.run([sys.executable, '-c', script], cwd=ROOT, capture_output=True, text=True,
                          check=False, env={**os.environ, 'PYTHONPATH': str(ROOT)})
     assert ran.returncode == 0, ran.stderr
+
+
+def test_scripts_keep_the_bytecode_of_imports_whatever_the_shell_is_set_to():
+    """Without it each process compiles all libraries, which takes longer than most tests."""
+    ran = subprocess.run(
+        ['bash', '-c', 'source scripts/environment.sh\n'
+         '"$(find_python)" -c "import sys; print(sys.dont_write_bytecode)"'], cwd=ROOT,
+        capture_output=True, text=True, check=True,
+        env={**os.environ, 'PYTHONDONTWRITEBYTECODE': '1'})
+    assert ran.stdout == 'False\n'
