@@ -8,6 +8,8 @@ move only along the rod (a tractrix): ``Ċ = e (e·Ṗ)`` with e = (P − C)/d. 
 the positions.
 """
 
+import cmath
+
 import numpy as np
 from scipy.integrate import solve_ivp
 
@@ -24,12 +26,11 @@ class Path:
         self.drift = scale[:, 0] * rng.uniform(-0.5, 0.5, 3)
 
     def pose(self, t):
-        return self.drift * t + np.sum(
-            self.size * np.sin(self.frequency * t + self.phase), axis=1)
+        return self.drift * t + (self.size * np.sin(self.frequency * t + self.phase)).sum(axis=1)
 
     def rate(self, t):
-        return self.drift + np.sum(
-            self.size * self.frequency * np.cos(self.frequency * t + self.phase), axis=1)
+        return self.drift + (self.size * self.frequency
+                             * np.cos(self.frequency * t + self.phase)).sum(axis=1)
 
     def body_twist(self, t):
         c, s = np.cos(self.pose(t)[2]), np.sin(self.pose(t)[2])
@@ -39,33 +40,31 @@ class Path:
 
 def drive(robot, path, times, steering0, tolerance=1e-11):
     """Return steering (T, n), wheel angle (T, n), poses (T, 3), and contact points (T, n, 2)."""
-    n, d = robot.count, robot.caster_offset
+    # points of the floor are complex numbers
+    n, d, hips = robot.count, robot.caster_offset, robot.hip_position @ [1.0, 1.0j]
 
-    def pivots(t):
-        x, y, yaw = path.pose(t)
-        vx, vy, w = path.rate(t)
-        c, s = np.cos(yaw), np.sin(yaw)
-        arm = robot.hip_position @ np.array([[c, s], [-s, c]])
-        return arm + [x, y], np.array([vx, vy]) + w * np.column_stack([-arm[:, 1], arm[:, 0]])
+    def pivots(x, y, yaw):
+        return x + 1j * y + hips * np.exp(1j * yaw)
 
     def flow(t, state):
-        contact = state[:2 * n].reshape(n, 2)
-        pivot, velocity = pivots(t)
-        rod = (pivot - contact) / d[:, None]
+        x, y, yaw = path.pose(t)
+        vx, vy, turn = path.rate(t)
+        arm = hips * cmath.exp(1j * yaw)
+        rod = (complex(x, y) + arm - state[:2 * n].view(complex)) / d
+        velocity = complex(vx, vy) + 1j * turn * arm
         # towed along the rod only; the pull back to length d removes integration drift
-        along = np.sum(rod * velocity, axis=1)
-        pull = 20.0 * (np.sum(rod**2, axis=1) - 1.0)
-        return np.concatenate([(rod * (along + pull * d)[:, None]).ravel(),
-                               along / robot.wheel_radius])
+        along = (rod.conj() * velocity).real
+        pull = 20.0 * ((rod * rod.conj()).real - 1.0)
+        return np.concatenate([(rod * (along + pull * d)).view(float), along / robot.wheel_radius])
 
     yaw0 = path.pose(times[0])[2]
     heading = np.asarray(steering0) + yaw0
-    towards = np.column_stack([-np.sin(heading), np.cos(heading)])
-    start = np.concatenate([(pivots(times[0])[0] - d[:, None] * towards).ravel(), np.zeros(n)])
+    start = np.concatenate([(pivots(*path.pose(times[0])) - 1j * d * np.exp(1j * heading)
+                             ).view(float), np.zeros(n)])
     out = solve_ivp(flow, (times[0], times[-1]), start, 'DOP853', times, rtol=tolerance,
                     atol=0.1 * tolerance)
-    contact = out.y[:2 * n].T.reshape(-1, n, 2)
+    contact = np.ascontiguousarray(out.y[:2 * n].T)
     poses = np.array([path.pose(t) for t in times])
-    rod = np.array([pivots(t)[0] for t in times]) - contact
-    steering = np.arctan2(-rod[..., 0], rod[..., 1]) - poses[:, 2:]
-    return steering, out.y[2 * n:].T, poses, contact
+    rod = pivots(*poses.T[..., None]) - contact.view(complex)
+    steering = np.arctan2(-rod.real, rod.imag) - poses[:, 2:]
+    return steering, out.y[2 * n:].T, poses, contact.reshape(-1, n, 2)
