@@ -20,5 +20,5 @@ def node_of(end: TopicEndpointInfo) -> str:
 
 
 def nodes_of(ends: Iterable[TopicEndpointInfo]) -> list[str]:
-    """Return the full names of the discovered nodes of endpoints, each once, sorted."""
-    return sorted(set(map(node_of, ends)) - {UNNAMED})
+    """Return the full names of nodes, but for hidden and undiscovered ones, each once, sorted."""
+    return sorted({node_of(end) for end in ends if not end.node_name.startswith('_')})

@@ -24,5 +24,6 @@ def test_an_endpoint_has_the_name_of_its_node_once_that_is_discovered(of, shown)
     assert node_of(of) == shown
 
 
-def test_nodes_are_named_once_and_undiscovered_ones_left_out():
-    assert nodes_of([end('b'), UNDISCOVERED, end('a'), end('b')]) == ['/lab/a', '/lab/b']
+def test_nodes_are_named_once_and_hidden_and_undiscovered_ones_left_out():
+    ends = [end('b'), UNDISCOVERED, end('a'), end('_ros2cli_7'), end('b')]
+    assert nodes_of(ends) == ['/lab/a', '/lab/b']
