@@ -159,14 +159,12 @@ def test_a_changed_delay_is_as_if_it_had_always_been(before, after, count):
             pass_time(line, DT)
     changed.change(after, [(DT * (count - k), torque) for k, torque in enumerate(torques)])
     assume(all(abs(after / DT - k) > 1e-6 for k in range(25)))
-    # during the latency, then from the next cycle on
-    for _ in range(2):
-        ours, theirs = acting(changed, after), acting(always, after)
+    # during the latency, and during the next cycle
+    for seconds in (after, DT):
+        ours, theirs = acting(changed, seconds), acting(always, seconds)
         assert len(ours) == len(theirs)
         for (duration, torque), (long, other) in zip(ours, theirs, strict=True):
             assert duration == pytest.approx(long, abs=1e-9) and (torque == other).all()
-        for line in (always, changed):
-            pass_time(line, DT)
 
 
 # --- closed loops -----------------------------------------------------------------------------
