@@ -148,8 +148,8 @@ def subscribers(publisher: Publisher) -> float:
     """Return how many subscriptions `publisher` reaches, those of this process included."""
     try:
         return publisher.get_subscription_count()
-    except Exception:
-        # the context has been shut down: the publication deals with it
+    except RuntimeError:
+        # of rclpy, for a context that was shut down or a node that has ended: `publish` reports it
         return math.inf
 
 

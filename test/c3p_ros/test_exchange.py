@@ -278,10 +278,13 @@ def test_the_middleware_gets_what_others_need_and_no_more():
 
 
 def test_the_end_of_the_context_is_left_to_the_publication():
-    """To count subscriptions fails then."""
+    """The count of subscriptions fails then."""
+    class Ended(Talker):
+        def get_subscription_count(self):
+            raise RuntimeError("publisher's context is invalid")
+
     hall = Hall()
-    effort = hall.publisher('effort')
-    effort.get_subscription_count = lambda: 1 // 0
+    effort = Ended(hall, 'effort')
     hall.listen(hall.node(), 'joints', lambda _: effort(b'e'))
     hall.listen(hall.node(), 'effort')
     hall.arrive('joints', b'j')
