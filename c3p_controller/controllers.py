@@ -183,9 +183,9 @@ def position_gains(values: Any) -> Any:
 def make_position(values: Any) -> PositionLaw:
     """Return the position law of the parameters, compiled; errors as in `position_gains`."""
     gains = position_gains(values)
-    if values.controller == PAPER and values.paper_law == PRINTED:
-        return PaperPositionController(*gains)
-    law = TABLE[values.controller].position(gains)
+    law = (PaperPositionController(*gains)
+           if values.controller == PAPER and values.paper_law == PRINTED
+           else TABLE[values.controller].position(gains))
     law.warm_up()
     return law
 

@@ -26,11 +26,7 @@ from c3p_bags.recorder.snapshots import SnapshotLimits, SnapshotWriter
 from c3p_bags.recorder.subscriptions import Subscriptions
 from c3p_bags.storage import bag_parameters
 from c3p_bags.storage.bag_writer import BagWriter
-from c3p_bags.storage.topics import (
-    COMMON_TOPICS,
-    message_class,
-    read_topics_file,
-)
+from c3p_bags.storage.topics import COMMON_TOPICS, message_class, read_topics_file
 from c3p_description.reading.files import share_file
 from c3p_description.reading.loader import robot_description
 from c3p_ros.diagnostics import ERROR, WARN, Diagnostics

@@ -116,7 +116,7 @@ def stand(mj: Any, model: Any, data: Any, stiffness: float) -> None:
     wrench, levers = weight * levers[:, 0], levers[:, 1:]
     half = model.geom_size[tyres, 1] - data.geom_xpos[tyres, 2]
     load = nonnegative_least_squares(np.vstack([STRICT * levers, np.eye(len(tyres))]),
-                                  np.concatenate([STRICT * wrench, stiffness * half]))
+                                     np.concatenate([STRICT * wrench, stiffness * half]))
     if np.abs(levers @ load - wrench).max() > SUPPORT * np.abs(wrench).max():
         raise PlantError(f'the robot would fall over at once: its weight meets the ground at '
                          f'{points[0, :2].round(3).tolist()} m in base_link, outside of its '
