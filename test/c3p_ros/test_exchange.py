@@ -1,89 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Delivery between nodes of one process: once each, in order, whatever the middleware returns."""
 
-from collections import deque
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from types import SimpleNamespace
 
 import pytest
 
 pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
+from exchange_hall import Hall, Talker  # noqa: E402
 from nav_msgs.msg import Odometry  # noqa: E402
 from rclpy.node import Node  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 
-from c3p_ros.cdr import MessageError  # noqa: E402
-from c3p_ros.exchange import Exchange, Listener  # noqa: E402
 from c3p_ros.node import RELIABLE, SENSOR_DATA, SuiteNode  # noqa: E402
 from c3p_ros.session import Session  # noqa: E402
 from c3p_ros.spatial_wire import OdometryWriter  # noqa: E402
 from c3p_ros.wire import JointStateWriter  # noqa: E402
-
-QOS = SimpleNamespace(reliability=1, durability=1, depth=1)
-
-
-class Talker:
-    """Publisher without ROS, which sends what it is called with from a node of a hall."""
-
-    def __init__(self, hall, topic):
-        self.hall, self.topic_name = hall, topic
-
-    def __call__(self, text):
-        self.hall.exchange.send(self, text, partial(self.hall.sent.append, text))
-
-    def get_subscription_count(self):
-        """Count those of the hall and of other processes."""
-        channel = self.hall.channels.get(self.topic_name)
-        return self.hall.others + (len(channel.listeners) if channel else 0)
-
-
-class Hall:
-    """
-    Nodes without ROS on an exchange, and as many subscribers elsewhere to each topic as `others`.
-
-    `heard` are (node, topic, message) in order, `sent` is what the middleware gets.
-    """
-
-    def __init__(self, others=1):
-        self.exchange, self.heard, self.channels, self.read = Exchange(), [], {}, 0
-        self.others, self.sent = others, []
-
-    def node(self):
-        """Return a node that refuses into `refused`."""
-        node = SimpleNamespace(_subscriptions=[], refused=[], _wake_executor=lambda: None,
-                               publishers=[])
-        node.diagnostics = SimpleNamespace(refuse=lambda *what: node.refused.append(what))
-        return node
-
-    def listen(self, node, topic, then=lambda message: None, rank=1):
-        """Let a node listen; `then` runs at each of its messages."""
-        def callback(message):
-            self.heard.append((id(node), topic, message))
-            then(message)
-        subscription = SimpleNamespace(topic_name=topic, msg_type=int, qos_profile=QOS)
-        node._subscriptions.append(subscription)
-        self.channels[topic] = self.exchange.join(
-            Listener(node, topic, self.decode, callback, rank), subscription)
-
-    def decode(self, data):
-        """Count, and reject what is empty."""
-        self.read += 1
-        if not data:
-            raise MessageError('empty')
-        return data.decode()
-
-    def publisher(self, topic):
-        """Return a publisher of a topic."""
-        return Talker(self, topic)
-
-    def arrive(self, topic, data):
-        """Let a message come from the middleware."""
-        self.exchange.arrived(self.channels[topic], data)
-
-    def topics(self):
-        """Return the topics heard, in order."""
-        return [topic for _, topic, _ in self.heard]
 
 
 def test_one_subscription_is_read_and_decoded_for_all_nodes():
@@ -289,139 +219,6 @@ def test_the_end_of_the_context_is_left_to_the_publication():
     hall.listen(hall.node(), 'effort')
     hall.arrive('joints', b'j')
     assert hall.sent == [b'e']
-
-
-def in_thread(call):
-    """Return the result of a call in another thread."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(call).result(5.0)
-
-
-class Spun(Hall):
-    """A hall whose executor calls what is scheduled when `pass_on` is called."""
-
-    def __init__(self, others=1):
-        super().__init__(others)
-        self.tasks = deque()
-
-    def spin(self):
-        """Let the exchange take this thread for that of the executor."""
-        return self.exchange.spun(SimpleNamespace(
-            create_task=lambda call, *args: self.tasks.append(partial(call, *args))))
-
-    def hand(self, publisher, text):
-        """Send a message from another thread; return whether it was handed to the executor's."""
-        before = len(self.tasks)
-        in_thread(lambda: publisher(text))
-        return len(self.tasks) > before
-
-    def pass_on(self):
-        """Run what is scheduled."""
-        while self.tasks:
-            self.tasks.popleft()()
-
-
-def test_a_message_of_another_thread_is_delivered_before_the_middleware_has_it():
-    """Then it is published, before what it has caused; its copy is dropped."""
-    hall = Spun()
-    joints, effort = hall.publisher('joints'), hall.publisher('effort')
-
-    def control(message):
-        assert message.encode() not in hall.sent
-        effort(b'e')
-
-    hall.listen(hall.node(), 'joints', control)
-    hall.listen(hall.node(), 'effort')
-    with hall.spin():
-        assert hall.hand(joints, b'1')
-        assert not hall.heard and not hall.sent
-        hall.pass_on()
-        assert hall.topics() == ['joints', 'effort'] and hall.sent == [b'1', b'e']
-        hall.arrive('joints', b'1')
-        assert len(hall.heard) == 2
-        # and the next one
-        assert hall.hand(joints, b'2')
-        hall.pass_on()
-        assert hall.topics()[2:] == ['joints', 'effort']
-
-
-def test_an_executor_that_is_behind_gets_the_next_message_by_the_middleware():
-    """What waits is published first: other processes have all messages, in their order."""
-    hall = Spun()
-    joints = hall.publisher('joints')
-    hall.listen(hall.node(), 'joints')
-    with hall.spin():
-        assert hall.hand(joints, b'1')
-        assert not hall.hand(joints, b'2') and hall.sent == [b'1', b'2']
-        # 1 is delivered after 2 was left to the middleware: by the middleware as well
-        hall.pass_on()
-        hall.arrive('joints', b'1')
-        hall.arrive('joints', b'2')
-        assert [message for *_, message in hall.heard] == ['1', '2']
-        assert hall.sent == [b'1', b'2']
-
-
-def test_nothing_is_handed_to_an_executor_that_does_not_spin():
-    """What still waits at its end is published."""
-    hall = Spun()
-    joints = hall.publisher('joints')
-    hall.listen(hall.node(), 'joints')
-    assert not hall.hand(joints, b'0')
-    with hall.spin():
-        joints(b'1')  # its own thread
-        assert not hall.tasks
-        assert not hall.hand(hall.publisher('other'), b'2')  # nobody listens
-        assert hall.hand(joints, b'3')
-    assert hall.sent == [b'0', b'1', b'2', b'3']
-    assert not hall.hand(joints, b'4')
-
-
-def test_a_handed_message_that_nobody_else_needs_is_not_published():
-    """Unless the next one has come before: then both are, and heard once."""
-    hall = Spun(others=0)
-    joints = hall.publisher('joints')
-    hall.listen(hall.node(), 'joints')
-    with hall.spin():
-        assert hall.hand(joints, b'1')
-        hall.pass_on()
-        assert hall.topics() == ['joints'] and not hall.sent
-        assert hall.hand(joints, b'2') and not hall.hand(joints, b'3')
-        hall.pass_on()
-        assert hall.sent == [b'2', b'3']
-        hall.arrive('joints', b'2')
-        hall.arrive('joints', b'3')
-        assert [message for *_, message in hall.heard] == ['1', '2', '3']
-
-
-def test_a_node_that_ends_leaves_no_message_behind():
-    """What it has handed is published while its publisher lives, and reaches the others."""
-    hall = Spun()
-    joints, node = hall.publisher('joints'), hall.node()
-    node.publishers.append(joints)
-    hall.listen(hall.node(), 'joints')
-    with hall.spin():
-        assert hall.hand(joints, b'1')
-        hall.exchange.leave(node)
-        assert hall.sent == [b'1']
-        hall.pass_on()
-        assert hall.sent == [b'1'] and hall.topics() == ['joints']
-
-
-def test_a_fault_in_a_callback_does_not_keep_the_message_from_other_processes():
-    """It is published after the turn that failed."""
-    hall = Spun()
-    joints = hall.publisher('joints')
-
-    def fail(_):
-        raise ZeroDivisionError
-
-    hall.listen(hall.node(), 'joints', fail)
-    with hall.spin():
-        hall.hand(joints, b'1')
-        with pytest.raises(ZeroDivisionError):
-            hall.pass_on()
-        assert hall.sent == [b'1']
-        assert hall.hand(joints, b'2')
 
 
 class Odometer(SuiteNode):
