@@ -238,7 +238,7 @@ class Exchange:
         if before is not None:
             before.release()
         if channels and thread == self._thread:
-            for channel in self._able(publisher, Parcel(data, publish)):
+            for channel in self._route(publisher, Parcel(data, publish)):
                 self._enqueue(channel, data)
         elif channels and before is None and schedule is not None and thread != self._spinning:
             handed = self._handed[publisher] = Parcel(data, publish)
@@ -249,16 +249,16 @@ class Exchange:
                 channel.leave(data)
             publish()
 
-    def _take(self, publisher: Publisher, handed: Parcel) -> None:
+    def _take(self, publisher: Publisher, parcel: Parcel) -> None:
         """Deliver a message that was handed over."""
         try:
-            self._turn([(channel, handed.data) for channel in self._able(publisher, handed)])
+            self._turn([(channel, parcel.data) for channel in self._route(publisher, parcel)])
         finally:
             self._handed.pop(publisher, None)
 
-    def _able(self, publisher: Publisher, handed: Parcel) -> list[Channel]:
+    def _route(self, publisher: Publisher, parcel: Parcel) -> list[Channel]:
         """
-        Return the channels that may deliver a message now; let it be published if others need it.
+        Return the channels that deliver a message now; it is published later if others need it.
 
         Others are subscriptions outside of the exchange, and channels in which it would overtake.
         """
@@ -266,10 +266,10 @@ class Exchange:
         able = [channel for channel in channels
                 if channel not in self._passed and channel.clear()]
         own = sum(len(channel.listeners) for channel in able)
-        if len(able) < len(channels) or subscribers(publisher) > own or not handed.withdraw():
+        if len(able) < len(channels) or subscribers(publisher) > own or not parcel.withdraw():
             for channel in channels:
-                (channel.expect if channel in able else channel.leave)(handed.data)
-            self._later.append(handed.release)
+                (channel.expect if channel in able else channel.leave)(parcel.data)
+            self._later.append(parcel.release)
         return able
 
     def arrived(self, channel: Channel, data: bytes) -> None:
