@@ -48,13 +48,13 @@ def _hook(event, arguments):
     _state['on'] = False
     try:
         if event == 'open':
-            path, mode, _ = arguments
+            path, _, flags = arguments
             if isinstance(path, (str, bytes)):
                 path = os.fsdecode(path)
-                writes = set('wax+') & set(f'{mode}')
+                writes = flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
                 places = (*_state['places'], *(WRITABLE if writes else READABLE))
                 if not _below(path, places):
-                    _state['seen'].append(f'open {path} {mode}')
+                    _state['seen'].append(f'open {path} {"to write" if writes else "to read"}')
         elif event == 'exec':
             if any(CANARY in word for word in _words(arguments[0])):
                 _state['seen'].append('exec of what a file has')
@@ -86,9 +86,13 @@ def watched(places, allowed=()):
         Audit events that it may cause.
     """
     seen = []
+    keeps_no_bytecode = sys.dont_write_bytecode
+    # a library that is imported here for the first time is not kept beside its source
+    sys.dont_write_bytecode = True
     _state.update(seen=seen, allowed=tuple(allowed), on=True,
                   places=tuple(os.path.realpath(place) for place in places))
     try:
         yield seen
     finally:
         _state['on'] = False
+        sys.dont_write_bytecode = keeps_no_bytecode
