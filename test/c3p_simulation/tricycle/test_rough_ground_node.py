@@ -149,10 +149,14 @@ def test_parameters_that_cannot_be_are_refused(bench, wrong, words):
 
 
 def test_transforms_in_space_hold_all_seven_numbers(monkeypatch):
+    class Publisher:
+        def get_subscription_count(self):
+            return 1
+
     class Node:
         def create_publisher(self, kind, topic, depth):
             sent.append(topic)
-            return topic
+            return Publisher()
 
         def publish(self, publisher, message):
             sent.append(message)
