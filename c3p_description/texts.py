@@ -21,7 +21,7 @@ def brief(value: Any, depth: int = DEEPEST) -> str:
     Examples
     --------
     >>> brief('C3P'), brief(2.5), brief([1, [2, [3, [4]]]])
-    ("'C3P'", '2.5', '[1, [2, [...]]]')
+    ("'C3P'", '2.5', '[1, [2, [3, [...]]]]')
     >>> brief('ab' * 50 + 'cd' * 50)
     "'abababababababababababababababababababab' ... 'cdcdcdcdcdcdcdcdcdcd' (200 characters)"
     >>> brief(10 ** 400)

@@ -141,7 +141,7 @@ def steering_motors(robot: CasterRobot) -> SteeringMotors:
     --------
     >>> from c3p_description import load
     >>> steering_motors(load('powered_caster')).weight.round(2)
-    array([1.01, 1.01, 1.01, 1.01])
+    array([0.63, 0.63, 0.63, 0.63])
     """
     if not robot.steered.any():
         return SteeringMotors(np.zeros(robot.count), False)

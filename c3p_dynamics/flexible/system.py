@@ -87,10 +87,11 @@ class FlexibleTree:
     --------
     >>> from c3p_dynamics.flexible import Beam, FlexibleTree
     >>> from c3p_dynamics.trees import Body, Joint, Tree
-    >>> hub = Tree.from_connection([-1], [Joint('hub')], [Body('hub', 1.0)], (0, 0, 0))
+    >>> body = Body('hub', 1.0, inertia=np.eye(3))
+    >>> hub = Tree.from_connection([-1], [Joint('hub')], [body], (0, 0, 0))
     >>> arm = FlexibleTree(hub, [Beam(body='hub', length=1.0, density=1.0, stiffness=10.0)])
     >>> arm.frequencies([0.0] * 4).round(3).tolist()  # rad/s: the joint is held
-    [11.118, 69.679, 195.105]
+    [11.119, 69.679, 195.104]
     """
 
     def __init__(self, tree: Tree, beams: Sequence[Beam]) -> None:

@@ -26,8 +26,8 @@ def solid_torus(name: str, mass: float, radius: float, tube: float) -> Body:
 
     Examples
     --------
-    >>> solid_torus('wheel', 4.0, 0.25, 0.05).inertia[1, 1]
-    0.2575
+    >>> solid_torus('wheel', 4.0, 0.25, 0.05).inertia.diagonal().round(5)
+    array([0.13125, 0.2575 , 0.13125])
     """
     across = mass * (radius**2 / 2 + 5 / 8 * tube**2)
     return Body(name, mass, np.zeros(3),
