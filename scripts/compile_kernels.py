@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Compile the kernels of a drive into the cache beside them.
+Compile kernels into the cache beside them: those of a drive, and of the papers' other systems.
 
 Needs NumPy, SciPy, Numba and PyYAML alone: two processes compile while the rest is installed.
 
-    python scripts/compile_kernels.py [robot] [control]
+    python scripts/compile_kernels.py [robot] [control] [vehicle] [mechanism]
 """
 
 from __future__ import annotations
@@ -48,7 +48,31 @@ def control() -> None:
     PathController(PathGains()).warm_up()
 
 
-PARTS = {'robot': robot, 'control': control}
+def vehicle() -> None:
+    """Compile the closed-chain vehicle on rough ground."""
+    from c3p_description.reading.loader import load_tricycle
+    from c3p_kinematics.closed_chain_vehicle import locked_slip, place, simulate
+    from c3p_kinematics.vehicles import pvc_tricycle
+    from c3p_simulation.worlds.terrain_files import load_terrain
+
+    tricycle, terrain = pvc_tricycle(load_tricycle('pvc_tricycle')), load_terrain('plateau')
+    start = place(tricycle, terrain, 0.0, 0.0, 0.0).require()
+    locked_slip(simulate(tricycle, terrain, start, np.ones(len(tricycle.joints)), 0.1))
+
+
+def mechanism() -> None:
+    """Compile trees with constraints and contacts."""
+    from c3p_dynamics.constraints import ConstrainedMotion, Contact
+    from c3p_dynamics.trees import Body, Joint, Tree
+
+    links = [Body(f'link{k}', 1.0, inertia=np.eye(3)) for k in range(2)]
+    joints = [Joint('foot', 'planar'), Joint('hinge', translation=(1.0, 0.0, 0.0))]
+    tree, still = Tree.from_connection([-1, 0], joints, links, (0.0, -9.81, 0.0)), np.zeros(4)
+    ConstrainedMotion(tree, still, still, contacts=[Contact(
+        body='link0', normal=(0, 1, 0), rough=True)], step=1e-3).advance(0.01)
+
+
+PARTS = {'robot': robot, 'control': control, 'vehicle': vehicle, 'mechanism': mechanism}
 
 
 def main(names: list[str]) -> None:

@@ -37,10 +37,15 @@ install_venv_package() {
     $apt update -qq && $apt install -y -qq python3-venv > /dev/null
 }
 
-# set_up EXTRAS [compile]: make .venv, or bring it up to date, with the project and these extras;
-# compile: meanwhile compile the kernels of a drive
+# processes that compile kernels
+compiling=
+
+# set_up EXTRAS [PARTS...]: make .venv, or bring it up to date, with the project and these extras.
+# Meanwhile a process for each further argument compiles the kernels of these parts of
+# compile_kernels.py; finish_compiling waits for them
 set_up() {
-    local python stamp compiling=
+    local python stamp extras=$1
+    shift
     python=$(find_python)
     if [ ! -x .venv/bin/python ]; then
         "$python" -m venv .venv 2> /dev/null || {
@@ -51,7 +56,7 @@ set_up() {
     fi
     # install again only when what is installed may have changed
     stamp=$(cat setup.py pyproject.toml | cksum)
-    if ! grep -qxF "$stamp $1" .venv/c3p_stamp 2> /dev/null; then
+    if ! grep -qxF "$stamp $extras" .venv/c3p_stamp 2> /dev/null; then
         echo 'installing into .venv (about a minute)'
         # mujoco before 4 has the folder of mujoco-core, and pip would mix their files
         if compgen -G '.venv/lib/python3.1[1-9]/site-packages/mujoco-[1-3].*.dist-info' > /dev/null; then
@@ -60,29 +65,31 @@ set_up() {
         # bytecode is made when a module is imported: most never are
         local install=(.venv/bin/python -m pip install --quiet --disable-pip-version-check
             --no-compile)
-        if [ "${2:-}" = compile ]; then
-            # two processes compile with what this needs, while the rest is installed
+        if [ $# != 0 ]; then
+            # they need no more than this
             "${install[@]}" numpy scipy numba PyYAML
-            local part
-            for part in robot control; do
-                PYTHONPATH=. .venv/bin/python scripts/compile_kernels.py $part > /dev/null 2>&1 &
+            local parts
+            for parts in "$@"; do
+                # shellcheck disable=SC2086 # several
+                PYTHONPATH=. .venv/bin/python scripts/compile_kernels.py $parts > /dev/null 2>&1 &
                 compiling="$compiling $!"
             done
             # shellcheck disable=SC2064 # of these processes
             trap "kill $compiling 2> /dev/null || true" EXIT
         fi
-        "${install[@]}" --editable ".[$1]"
-        if [ -n "$compiling" ]; then
-            # without it the drive compiles
-            # shellcheck disable=SC2086 # several
-            wait $compiling || true
-            trap - EXIT
-        fi
+        "${install[@]}" --editable ".[$extras]"
         # one line for each set of extras of this version
         grep -F "$stamp" .venv/c3p_stamp 2> /dev/null > .venv/c3p_stamp.new || true
-        echo "$stamp $1" >> .venv/c3p_stamp.new
+        echo "$stamp $extras" >> .venv/c3p_stamp.new
         mv .venv/c3p_stamp.new .venv/c3p_stamp
     fi
     export PATH="$PWD/.venv/bin:$PATH"
     export ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST
+}
+
+finish_compiling() {
+    # what failed is compiled where it is needed
+    # shellcheck disable=SC2086 # several
+    [ -z "$compiling" ] || wait $compiling || true
+    trap - EXIT
 }

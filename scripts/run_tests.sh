@@ -3,28 +3,14 @@
 # Sets everything up and runs the linter and all tests. Arguments go to pytest.
 
 source "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
-set_up all,test compile
+set_up all,test 'robot mechanism' 'control vehicle'
 # one thread per process: there are as many processes as processors
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-# each kernel is compiled by one process; left to the tests, all of them would compile all kernels,
-# and it is for them to tell what fails
-compile() {
-    python -m c3p_bringup "$@" --out "$scratch/$2" > /dev/null 2>&1 || true
-}
-compiling=
-if [ -z "$(find c3p_dynamics/rough_ground -name '*.nbi' -print -quit)" ]; then
-    echo 'compiling the kernels'
-    { compile experiment hill --duration 0.1
-      compile experiment chain
-      compile drive 0.5 0 0 --realtime-factor 0; } &
-    compiling=$!
-fi
 ruff check .
 mypy
-[ -z "$compiling" ] || wait "$compiling"
+# left to the tests, each of the processes would compile these
+finish_compiling
 
 # pytest ends with 5 when no test was chosen, which either part may well do
 chosen=no failed=0

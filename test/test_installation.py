@@ -344,7 +344,7 @@ def test_kernels_are_compiled_before_the_rest_is_installed():
                     raise ImportError(f'{name} is installed later')
 
         sys.meta_path.insert(0, Later())
-        sys.argv = ['compile_kernels.py', 'robot', 'control']
+        sys.argv = ['compile_kernels.py']
         runpy.run_path('scripts/compile_kernels.py', run_name='__main__')
         """)
     ran = subprocess.run([sys.executable, '-c', script], cwd=ROOT, capture_output=True, text=True,
