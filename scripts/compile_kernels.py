@@ -4,7 +4,7 @@ Compile kernels into the cache beside them: those of a drive, and of the papers'
 
 Needs NumPy, SciPy, Numba and PyYAML alone: two processes compile while the rest is installed.
 
-    python scripts/compile_kernels.py [robot] [control] [vehicle] [mechanism]
+    python scripts/compile_kernels.py [odometry] [control] [vehicle] [mechanism]
 """
 
 from __future__ import annotations
@@ -18,34 +18,34 @@ from c3p_description.reading.loader import load_casters
 NAME = 'c3p'
 
 
-def robot() -> None:
-    """Compile odometry and its monitors, dynamics, plant and sensors."""
-    from c3p_controller.goals.reach_limits import limits_of_reach
+def odometry() -> None:
+    """Compile odometry with its monitors, and inverse dynamics: half of what a drive needs."""
     from c3p_dynamics.caster_dynamics import inverse_dynamics
     from c3p_kinematics.odometry import Odometry
     from c3p_kinematics.se2 import compose
-    from c3p_simulation.make_plant import PlantOptions, make_plant
-    from c3p_simulation.plants.sensors import SensorSettings
 
     casters, zero = load_casters(NAME), np.zeros(3)
     Odometry(casters).warm_up()
     inverse_dynamics(casters, np.zeros(casters.count), zero, zero)
-    limits_of_reach(casters)
-    encoders = SensorSettings(wheel_counts=2000, steering_counts=4096)
-    make_plant('analytic', NAME, PlantOptions(sensors=encoders)).step(
-        np.zeros(casters.count), 0.005)
     compose(zero, zero)
 
 
 def control() -> None:
-    """Compile the controllers of torque and position, and what bounds their commands."""
+    """Compile the controllers, what bounds their commands, plant and sensors: the other half."""
     from c3p_controller.command_follower import CommandFollower
     from c3p_controller.goals.path_controller import PathController, PathGains
+    from c3p_controller.goals.reach_limits import limits_of_reach
     from c3p_controller.predictive.controller import PredictiveController
+    from c3p_simulation.make_plant import PlantOptions, make_plant
+    from c3p_simulation.plants.sensors import SensorSettings
 
     casters = load_casters(NAME)
     CommandFollower(casters, PredictiveController(casters)).warm_up()
     PathController(PathGains()).warm_up()
+    limits_of_reach(casters)
+    encoders = SensorSettings(wheel_counts=2000, steering_counts=4096)
+    make_plant('analytic', NAME, PlantOptions(sensors=encoders)).step(
+        np.zeros(casters.count), 0.005)
 
 
 def vehicle() -> None:
@@ -72,7 +72,7 @@ def mechanism() -> None:
         body='link0', normal=(0, 1, 0), rough=True)], step=1e-3).advance(0.01)
 
 
-PARTS = {'robot': robot, 'control': control, 'vehicle': vehicle, 'mechanism': mechanism}
+PARTS = {'odometry': odometry, 'control': control, 'vehicle': vehicle, 'mechanism': mechanism}
 
 
 def main(names: list[str]) -> None:

@@ -37,6 +37,18 @@ install_venv_package() {
     $apt update -qq && $apt install -y -qq python3-venv > /dev/null
 }
 
+# get PACKAGES...: install into .venv; with uv, which takes a fourth of pip's time, or else with pip
+get() {
+    # bytecode is made when a module is imported: most never are
+    local pip=(.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-compile)
+    {
+        [ -x .venv/uv/bin/uv ] || "${pip[@]}" --target .venv/uv uv
+    } > /dev/null 2>&1 && (
+        settings=$(.venv/bin/python scripts/uv_settings.py) && eval "$settings" &&
+            .venv/uv/bin/uv pip install --quiet --no-cache --python .venv/bin/python "$@"
+    ) 2> /dev/null || "${pip[@]}" "$@"
+}
+
 # processes that compile kernels
 compiling=
 
@@ -62,12 +74,9 @@ set_up() {
         if compgen -G '.venv/lib/python3.1[1-9]/site-packages/mujoco-[1-3].*.dist-info' > /dev/null; then
             .venv/bin/python -m pip uninstall --quiet --yes mujoco
         fi
-        # bytecode is made when a module is imported: most never are
-        local install=(.venv/bin/python -m pip install --quiet --disable-pip-version-check
-            --no-compile)
         if [ $# != 0 ]; then
             # they need no more than this
-            "${install[@]}" numpy scipy numba PyYAML
+            get numpy scipy numba PyYAML
             local parts
             for parts in "$@"; do
                 # shellcheck disable=SC2086 # several
@@ -77,7 +86,8 @@ set_up() {
             # shellcheck disable=SC2064 # of these processes
             trap "kill $compiling 2> /dev/null || true" EXIT
         fi
-        "${install[@]}" --editable ".[$extras]"
+        get --editable ".[$extras]"
+        rm -rf .venv/uv
         # one line for each set of extras of this version
         grep -F "$stamp" .venv/c3p_stamp 2> /dev/null > .venv/c3p_stamp.new || true
         echo "$stamp $extras" >> .venv/c3p_stamp.new

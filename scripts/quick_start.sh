@@ -5,7 +5,7 @@
 # Arguments go to `c3p drive`; without any it drives 4 m from a singular start.
 
 source "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
-set_up jazzy,sim robot control
+set_up jazzy,sim odometry control
 finish_compiling
 if [ $# = 0 ]; then
     set -- 4 0 0 --plant mujoco --bag --json out/drive/drive.json

@@ -3,7 +3,7 @@
 # Sets everything up and runs the linter and all tests. Arguments go to pytest.
 
 source "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
-set_up all,test 'robot mechanism' 'control vehicle'
+set_up all,test 'odometry mechanism' 'control vehicle'
 # one thread per process: there are as many processes as processors
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
