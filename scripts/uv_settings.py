@@ -2,7 +2,7 @@
 """
 Print the configuration of pip as environment variables of uv, which does not read it.
 
-Ends with code 1 when pip is told something that has no counterpart here: then pip installs.
+Ends with code 1 when pip has an option that has no counterpart here: then pip installs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NAMES = {'index-url': ('UV_DEFAULT_INDEX', ' '), 'extra-index-url': ('UV_INDEX',
          'timeout': ('UV_HTTP_TIMEOUT', ' '), 'default-timeout': ('UV_HTTP_TIMEOUT', ' ')}
 # they do not change what is installed
 ELSEWHERE = {'disable-pip-version-check', 'no-compile', 'no-cache-dir', 'cache-dir', 'quiet',
-             'root-user-action', 'no-color', 'progress-bar', 'no-input', 'retries'}
+             'config-file', 'root-user-action', 'no-color', 'progress-bar', 'no-input', 'retries'}
 # sections that hold for an installation; the later count more
 SECTIONS = ('global', 'install', ':env:')
 

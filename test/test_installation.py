@@ -322,8 +322,8 @@ def test_ros_wheels_stay_in_extras(distribution):
 def test_colcon_test_runs_tests(colcon_prefix):
     workspace = colcon_prefix.parents[1]
     done = subprocess.run(
-        [sys.executable, '-m', 'colcon', 'test', '--pytest-args', '-k', 'share_file or se2',
-         'c3p_description/reading/files.py', 'c3p_kinematics/se2.py'],
+        [sys.executable, '-m', 'colcon', 'test', '--pytest-args', '-k', 'reading.files or se2',
+         'test/test_examples.py'],
         cwd=workspace, capture_output=True, text=True, timeout=300, env=colcon_environment())
     assert done.returncode == 0, done.stdout + done.stderr
     suite = ET.parse(workspace / 'build/c3p/pytest.xml').getroot().find('testsuite')

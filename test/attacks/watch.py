@@ -23,7 +23,7 @@ COMPILED = ('numba', 'numpy', 'copyreg', 'builtins', 'c3p_kinematics', 'c3p_dyna
 # temporary files are written and removed: by whole paths, or as names in a folder that is open
 WRITABLE = [tempfile.gettempdir()]
 
-_state = {'on': False, 'seen': [], 'allowed': (), 'places': ()}
+_state = {'hooked': False, 'on': False, 'seen': [], 'allowed': (), 'places': ()}
 
 
 def _below(path, places):
@@ -70,9 +70,6 @@ def _hook(event, arguments):
         _state['on'] = True
 
 
-sys.addaudithook(_hook)
-
-
 @contextmanager
 def watched(places, allowed=()):
     """
@@ -85,6 +82,10 @@ def watched(places, allowed=()):
     allowed : sequence of str
         Audit events that it may cause.
     """
+    if not _state['hooked']:
+        # it stays, and every import and every file that is opened calls it
+        sys.addaudithook(_hook)
+        _state['hooked'] = True
     seen = []
     keeps_no_bytecode = sys.dont_write_bytecode
     # a library that is imported here for the first time is not kept beside its source
