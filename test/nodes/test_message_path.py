@@ -96,7 +96,9 @@ def watch_path():
         bench.add_cards()
         bench.add_interface(autostart='active')
         bench.add(SensedKinematicsNode)
-        bench.add(VelocityControllerNode, controller='mpc')
+        # a short horizon: the kernels are not compiled
+        short = {'mpc.steps': 8, 'mpc.horizon': 0.2}
+        bench.add(VelocityControllerNode, controller='mpc', **short)
         bench.wait_until_unlocked()
         bench.wait_for(lambda: bench.enable().success, 'arming')
         bench.command_until(lambda: bench.speed() > 0.02, 'moving', 0.2, 0.0, 0.0)
