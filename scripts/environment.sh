@@ -41,13 +41,17 @@ install_venv_package() {
 get() {
     # bytecode is made when a module is imported: most never are
     local pip=(.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-compile)
-    {
-        [ -x .venv/uv/bin/uv ] || "${pip[@]}" --target .venv/uv uv
-    } > /dev/null 2>&1 && (
-        settings=$(.venv/bin/python scripts/uv_settings.py) && eval "$settings" &&
-            .venv/uv/bin/uv pip install --quiet --no-cache --python .venv/bin/python "$@"
-    ) 2> /dev/null || "${pip[@]}" "$@"
+    if [ ! -x .venv/uv/bin/uv ]; then
+        "${pip[@]}" --target .venv/uv uv > /dev/null 2>&1 || true
+    fi
+    # what is wrong, pip says
+    with_uv "$@" 2> /dev/null || "${pip[@]}" "$@"
 }
+
+with_uv() (
+    settings=$(.venv/bin/python scripts/uv_settings.py) && eval "$settings" &&
+        .venv/uv/bin/uv pip install --quiet --no-cache --python .venv/bin/python "$@"
+)
 
 # processes that compile kernels
 compiling=
