@@ -50,8 +50,8 @@ class CalibratingOdometry(Odometry):
     >>> odometry = CalibratingOdometry(robot)
     >>> for k in range(101):
     ...     estimate = odometry.step(0.05 * k, [0, 0, 0], 0.01 / 0.04 * k * np.ones(3))
-    >>> estimate.pose[:2].round(3).tolist(), odometry.calibration.learned
-    ([0.0, 1.0], 4)
+    >>> (estimate.pose.round(3) + 0.0).tolist(), odometry.calibration.learned
+    ([0.0, 1.0, 0.0], 4)
     """
 
     def __init__(self, robot: CasterRobot, settings: OdometrySettings | None = None,

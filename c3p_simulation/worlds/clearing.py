@@ -37,8 +37,8 @@ class Clearing(Terrain):
     --------
     >>> from c3p_kinematics.terrain import Incline
     >>> ground = Clearing(Incline(0.1), radius=1.0, fade=2.0)
-    >>> [round(float(ground.height(x, 0.0)), 3) for x in (0.9, 2.0, 4.0)]
-    [0.0, 0.1, 0.4]
+    >>> [round(float(ground.height(x, 0.0)), 3) + 0.0 for x in (-0.9, 0.9, 2.0, 4.0)]
+    [0.0, 0.0, 0.1, 0.4]
     """
 
     def __init__(self, terrain: Terrain, radius: float = 0.8, fade: float = 1.6) -> None:
