@@ -25,6 +25,11 @@ def tree_of(path):
     return ast.parse(path.read_text(encoding='utf-8'), str(path))
 
 
+def module_name(path):
+    """Return the name of the module in a file of the suite."""
+    return '.'.join(path.relative_to(ROOT).with_suffix('').parts).removesuffix('.__init__')
+
+
 def module_file(module):
     """Return the file of a module of the suite, None where there is no such file."""
     base = ROOT.joinpath(*module.split('.'))

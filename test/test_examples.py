@@ -5,11 +5,10 @@ import doctest
 import importlib
 
 import pytest
-from source_tree import ROOT, SOURCES
+from source_tree import SOURCES, module_name
 
 PROMPT = '>>> '
-MODULES = ['.'.join(path.relative_to(ROOT).with_suffix('').parts).removesuffix('.__init__')
-           for path in SOURCES if PROMPT in path.read_text(encoding='utf-8')]
+MODULES = [module_name(path) for path in SOURCES if PROMPT in path.read_text(encoding='utf-8')]
 
 
 @pytest.mark.parametrize('name', MODULES)

@@ -23,7 +23,7 @@ from rclpy.node import Node  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 from rclpy.serialization import serialize_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
-from source_tree import ROOT  # noqa: E402
+from source_tree import ROOT, module_name  # noqa: E402
 from std_msgs.msg import Bool, String  # noqa: E402
 from synthetic import topics_of  # noqa: E402
 from wired import LIMIT, Wired, deliver  # noqa: E402
@@ -276,7 +276,7 @@ def nodes_of_the_suite():
     """Return the class of every *_node.py."""
     found = {}
     for path in sorted(ROOT.glob('c3p_*/**/*_node.py')):
-        module = importlib.import_module('.'.join(path.relative_to(ROOT).with_suffix('').parts))
+        module = importlib.import_module(module_name(path))
         found |= {name: kind for name, kind in vars(module).items() if inspect.isclass(kind)
                   and issubclass(kind, Node) and kind.__module__ == module.__name__}
     return found

@@ -6,52 +6,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from device_bench import LIMIT, PUSH, ZERO, CardBench, card_settings_of, torques
-from hypothesis import settings as hypothesis_settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from device_faults import (
+    DRIVE,
+    ENABLE_OPERATION,
+    ENCODER,
+    FAULTS,
+    TOWARDS_POWER,
+    heal,
+    set_state,
+)
 
-from c3p_hardware.canopen.cia301 import NmtState
 from c3p_hardware.canopen.cia402 import DriveState
 from c3p_hardware.canopen.process_data import RATED_PERMILLE
-from c3p_hardware.devices import SURPLUS, Problem
+from c3p_hardware.devices import Problem
 from c3p_hardware.supervisor import ArmState, Refused
 
-DRIVE, ENCODER = 2, 12
-ENABLE_OPERATION = 0x0F
-# controlwords that bring a drive to READY_TO_SWITCH_ON or further
-TOWARDS_POWER = (0x06, 0x07, 0x0F)
-
-
-def set_state(**values):
-    """Return what changes a slave for good."""
-    return lambda slave: [setattr(slave, k, v) for k, v in values.items()]
-
-
-# kind: (node, what happens, cycles until it shows, words of the text, must be configured again)
-FAULTS = {
-    'silence': (DRIVE, set_state(silent=True), 12, ['silent for 0.0', 'OPERATION_ENABLED'], True),
-    'silent encoder': (ENCODER, set_state(silent=True), 12, ['silent for 0.0'], True),
-    'heartbeat': (DRIVE, set_state(heartless=True), 31, ['no heartbeat for 0.15',
-                                                         'OPERATION_ENABLED'], True),
-    'reboot': (ENCODER, set_state(nmt=NmtState.INITIALISING), 1, ['restarted'], True),
-    'nmt': (DRIVE, set_state(nmt=NmtState.PRE_OPERATIONAL), 1, ['PRE_OPERATIONAL'], True),
-    'duplicate': (ENCODER, set_state(twins=2), SURPLUS, ['two devices have this node id'], True),
-    'emergency': (ENCODER, lambda s: s.emergency(0x5210), 1, ['measuring circuit (5210h)'], False),
-    'emergency of a drive': (DRIVE, lambda s: s.emergency(0x4310), 1,
-                             ['over-temperature of the drive (4310h)', 'OPERATION_ENABLED'],
-                             False),
-    'mode': (DRIVE, lambda s: s.health(mode=8), 1, ['cyclic synchronous position (8)',
-                                                    'OPERATION_ENABLED'], True),
-    'no mode': (DRIVE, lambda s: s.health(mode=0), 1, ['none (0)'], True),
-    'fault': (DRIVE, lambda s: (s.health(error=0x2310), set_state(state=DriveState.FAULT)(s)), 1,
-              ['FAULT: continuous over-current (2310h)'], False),
-    'left': (DRIVE, set_state(state=DriveState.SWITCH_ON_DISABLED, sto=True), 1,
-             ['SWITCH_ON_DISABLED', 'no voltage', 'STO'], False),
-    'left by quick stop': (DRIVE, set_state(state=DriveState.QUICK_STOP_ACTIVE), 1,
-                           ['left OPERATION_ENABLED on its own: QUICK_STOP_ACTIVE'], False),
-    'alarm': (ENCODER, set_state(alarms=1), 1, ['position is not valid'], False),
-    'range': (ENCODER, set_state(position=4096), 1, ['position 4096: must be below 4096'], False),
-}
 KINDS = {'silent encoder': 'silence', 'emergency of a drive': 'emergency', 'no mode': 'mode',
          'left by quick stop': 'left'}
 LATCHED = {
@@ -72,16 +41,6 @@ def driving(bench):
     bench.arm()
     assert torques(bench.cycle(PUSH)) == [243, -162, 81]
     return bench
-
-
-def heal(bench):
-    """Let all devices be healthy again, and configured."""
-    for slave in bench.slaves:
-        set_state(nmt=NmtState.OPERATIONAL, sto=False, silent=False, heartless=False, twins=1,
-                  position=0, alarms=0)(slave)
-        if slave.drive:
-            slave.health()
-    bench.configure()
 
 
 def check_locked(bench):
@@ -322,123 +281,8 @@ def test_a_master_that_was_held_up_accuses_nobody(driving):
     assert driving.state == ArmState.ARMED and torques(orders) == [0, 0, 0]
 
 
-class Master(RuleBasedStateMachine):
-    """Random lives of a robot; what must hold holds after every single order."""
-
-    @initialize(quick=st.booleans(), damping=st.sampled_from([0.0, 0.1]))
-    def begin(self, quick, damping):
-        self.bench = CardBench(card_settings_of(quick_stop=quick, stop_damping=damping,
-                                                arming_timeout=0.2))
-        self.armed = False  # an `arm` was granted, and no fault or disarming since
-        self.pressed = False  # a torque was commanded before the drives held, and no zero since
-
-    @rule(torque=st.sampled_from([None, ZERO, PUSH, -PUSH, 9 * PUSH]), cycles=st.integers(1, 15),
-          lost=st.sets(st.sampled_from([1, 2, 3, 11, 12, 13]), max_size=2),
-          rate=st.sampled_from([ZERO, PUSH, -20 * PUSH]))
-    def pass_cycles(self, torque, cycles, lost, rate):
-        self.bench.wheel_rate = rate
-        for _ in range(cycles):
-            before = self.bench.state
-            orders = self.bench.cycle(torque, lost)
-            if torque is not None and (not torque.any() or before != ArmState.ARMED):
-                self.pressed = bool(torque.any())
-            self.check(orders, before)
-
-    def check(self, orders, before):
-        bench, state = self.bench, self.bench.state
-        if state == ArmState.FAULT:
-            self.armed = False
-        assert self.armed == (state in (ArmState.ARMING, ArmState.ARMED))
-        for order, drive in zip(orders, bench.drives, strict=True):
-            if order.controlword in TOWARDS_POWER:
-                assert self.armed
-            if order.torque:
-                assert state == before == ArmState.ARMED or before == ArmState.ARMING
-                assert order.controlword == ENABLE_OPERATION
-                assert abs(order.torque) <= drive.settings.max_permille
-        if state == ArmState.ARMED != before:
-            assert all(d.behind <= bench.settings.missed_cycles for d in bench.devices)
-        if any(torques(orders)):
-            assert all(d.state == DriveState.OPERATION_ENABLED for d in bench.drives)
-            assert all(d.behind <= bench.settings.missed_cycles for d in bench.devices)
-            power = np.array(torques(orders)) * bench.wheel_rate
-            assert bench.gate.open or np.all(power <= 0)
-            assert not (bench.gate.open and self.pressed)
-        if state == ArmState.ARMED:
-            assert all(o.controlword == ENABLE_OPERATION for o in orders)
-        assert (state == ArmState.FAULT) == bool(bench.supervisor.faults)
-
-    @rule()
-    def arm(self):
-        newest, age = self.bench.gate.newest(self.bench.now)
-        try:
-            self.bench.supervisor.arm(self.bench.now)
-        except Refused:
-            return
-        assert self.armed or (not newest.any() and age <= self.bench.settings.command_timeout)
-        self.armed = True
-
-    @rule()
-    def arm_completely(self):
-        """Do what a careful user does, so that the machine is often armed."""
-        if self.bench.state == ArmState.FAULT:
-            heal(self.bench)
-            self.bench.supervisor.recover()
-        self.pass_cycles(ZERO, 8, (), ZERO)
-        self.arm()
-        self.pass_cycles(ZERO, 5, (), ZERO)
-
-    # one rule for all that ends driving, so that as many rules drive as stop
-
-    @rule(what=st.sampled_from(['disarm', 'recover', 'quick_stop', 'breaks', 'state']),
-          name=st.sampled_from(sorted(FAULTS)), drive=st.integers(1, 3),
-          state=st.sampled_from([s for s in DriveState if s != DriveState.UNKNOWN]),
-          then=st.sampled_from([None, 11, 12]))
-    def trouble(self, what, name, drive, state, then):
-        """Let somebody ask, or something break, perhaps while an encoder is late."""
-        supervisor, before = self.bench.supervisor, self.bench.state
-        if then and what == 'state' and before == ArmState.ARMED:
-            self.pass_cycles(PUSH, 4, {then}, ZERO)
-        if what == 'disarm':
-            supervisor.disarm()
-        elif what == 'recover':
-            supervisor.recover()
-        elif what == 'quick_stop':
-            supervisor.quick_stop()
-        elif what == 'breaks':
-            node, happen, *_ = FAULTS[name]
-            happen(self.bench.slave(drive + (10 if node == ENCODER else 0)))
-        else:
-            self.bench.slave(drive).state = state
-        if what in ('disarm', 'recover', 'quick_stop'):
-            self.armed = False
-        if then:
-            self.pass_cycles(PUSH, 3, {then}, ZERO)
-
-    @rule()
-    def all_is_well_again(self):
-        for slave in self.bench.slaves:
-            slave.quick_stop_ended()
-        heal(self.bench)
-
-    @precondition(lambda self: self.bench.state == ArmState.FAULT)
-    @rule()
-    def a_fault_is_not_armed_away(self):
-        with pytest.raises(Refused):
-            self.bench.supervisor.arm(self.bench.now)
-
-    @invariant()
-    def a_fault_is_told(self):
-        if hasattr(self, 'bench') and self.bench.state == ArmState.FAULT:
-            assert all(f.device and f.text and f.remedy for f in self.bench.supervisor.faults)
-
-
-TestMaster = Master.TestCase
-TestMaster.settings = hypothesis_settings(max_examples=100, stateful_step_count=30, deadline=None)
-
-
 def test_settings_of_the_bench_are_those_of_the_schema():
-    # the figures above (12 and 31 cycles, 0.05 s) are those of the defaults
+    # the figures of the faults (12 and 31 cycles, 0.05 s) are those of the defaults
     settings = card_settings_of()
     assert (settings.rate, settings.silence_timeout, settings.heartbeat_timeout,
             settings.missed_cycles) == (200.0, 0.05, 0.15, 1)

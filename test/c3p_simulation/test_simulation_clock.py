@@ -60,6 +60,8 @@ class HandRobot:
                 ('position', position.PositionControllerNode, {})):
             self.nodes[name] = bench.add(kind, **values)
         self.carried, self.locks, self.sent_joints = [], [], []
+        # as a subscriber keeps its own
+        self._readers = {}
         self._catch('simulation', '_joint_pub', self._joints)
         self._catch('kinematics', '_odom', self._odometry)
         self._catch('velocity', '_effort', self._effort)
@@ -85,7 +87,9 @@ class HandRobot:
 
     def _read(self, kind, message):
         data = message if isinstance(message, bytes) else serialize_message(message)
-        return READERS[kind]()(data)
+        if kind not in self._readers:
+            self._readers[kind] = READERS[kind]()
+        return self._readers[kind](data)
 
     def _joints(self, message):
         read = self._read(simulation.JointState, message)

@@ -5,13 +5,25 @@ import itertools
 
 import pytest
 from drive_words import command_of, commanded
+from obeying_drive import (
+    FAULT,
+    ON,
+    OPERATION,
+    REACTION,
+    RTSO,
+    SOD,
+    START,
+    STOPPING,
+    UNKNOWN,
+    reset_words,
+    slave,
+)
 
 from c3p_hardware.canopen import cia402
 from c3p_hardware.canopen.cia402 import (
     TRANSITIONS,
     Command,
     DriveState,
-    FaultReset,
     QuickStopOption,
     Target,
     controlword,
@@ -19,13 +31,6 @@ from c3p_hardware.canopen.cia402 import (
     state_of,
 )
 
-# short names for tables
-START, SOD, RTSO = (DriveState.NOT_READY_TO_SWITCH_ON, DriveState.SWITCH_ON_DISABLED,
-                    DriveState.READY_TO_SWITCH_ON)
-ON, OPERATION, STOPPING = (DriveState.SWITCHED_ON, DriveState.OPERATION_ENABLED,
-                           DriveState.QUICK_STOP_ACTIVE)
-REACTION, FAULT, UNKNOWN = (DriveState.FAULT_REACTION_ACTIVE, DriveState.FAULT,
-                            DriveState.UNKNOWN)
 REAL = [s for s in DriveState if s is not UNKNOWN]
 POWERED = {ON, OPERATION}
 HARMLESS = [Target.DISABLED, Target.READY, Target.QUICK_STOP]
@@ -47,34 +52,6 @@ TABLE = [
 @pytest.fixture(scope='module')
 def p402():
     return pytest.importorskip('canopen.profiles.p402')
-
-
-def slave(state, word, before, stays):
-    """
-    A drive that obeys: the next state, bit by bit as the profile describes the controlword.
-
-    Written apart from `cia402.Command` and `TRANSITIONS`, which it is to check.
-    """
-    switch_on, voltage, no_quick_stop, operation, reset = (
-        bool(word >> bit & 1) for bit in (0, 1, 2, 3, 7))
-    if state is FAULT:
-        return SOD if reset and not before & 0x80 else FAULT
-    # commands count only without the reset bit; these states obey none
-    if reset or state in (START, REACTION):
-        return state
-    if state is SOD:
-        return RTSO if voltage and no_quick_stop and not switch_on else SOD
-    if not voltage:
-        return SOD
-    if not no_quick_stop:
-        return STOPPING if state in (OPERATION, STOPPING) else SOD
-    if state is STOPPING:
-        return OPERATION if stays and switch_on and operation else STOPPING
-    if not switch_on:
-        return RTSO
-    if state is RTSO:
-        return ON
-    return OPERATION if operation else ON
 
 
 def by_itself(state):
@@ -277,92 +254,6 @@ def test_a_word_on_its_way_ends_a_quick_stop_only_with_options_that_stay(option)
     assert late == option.stays
     # with samples and words in time it never happens
     assert slave(STOPPING, controlword(STOPPING, Target.ENABLED), 0, option.stays) is SOD
-
-
-# resets
-
-def words_of(reset, states):
-    """Return the words of one request while the drive tells `states`."""
-    reset.request()
-    return [reset.step(state) for state in states]
-
-
-def reset_words():
-    """Return every word that a reset ever says, for all short stories of a drive."""
-    stories = itertools.product([FAULT, REACTION, SOD, OPERATION, UNKNOWN], repeat=5)
-    return {word for story in stories for word in words_of(FaultReset(cycles=3), story)}
-
-
-def test_a_reset_makes_one_edge_and_ends_with_the_fault():
-    reset = FaultReset()
-    assert reset.step(FAULT) is None
-    assert words_of(reset, [FAULT, FAULT, FAULT, SOD, SOD]) == [0x00, 0x80, 0x80, None, None]
-    assert not reset.active
-
-
-def test_a_reset_waits_for_the_reaction_to_end():
-    reset = FaultReset()
-    assert words_of(reset, [REACTION, REACTION, FAULT, SOD]) == [0x00, 0x00, 0x80, None]
-
-
-def test_a_fault_that_cannot_be_reset_is_given_up():
-    reset = FaultReset(cycles=4)
-    assert words_of(reset, [FAULT] * 6) == [0x00, 0x80, 0x80, 0x80, None, None]
-    assert not reset.active
-    # and may be asked for again
-    assert words_of(reset, [FAULT, FAULT, SOD]) == [0x00, 0x80, None]
-
-
-def test_a_new_fault_needs_a_new_request():
-    reset = FaultReset()
-    assert words_of(reset, [FAULT, FAULT, REACTION, FAULT, FAULT]) == [0, 0x80, None, None, None]
-
-
-def test_a_request_during_a_request_changes_nothing_and_can_be_cancelled():
-    reset = FaultReset()
-    reset.request()
-    assert reset.step(FAULT) == 0x00
-    reset.request()
-    assert reset.step(FAULT) == 0x80
-    reset.cancel()
-    assert reset.step(FAULT) is None and not reset.active
-
-
-def test_without_a_fault_there_is_nothing_to_reset():
-    reset = FaultReset()
-    assert words_of(reset, [SOD]) == [None]
-    # a state that nobody knows is no success
-    assert words_of(reset, [UNKNOWN]) == [None]
-
-
-def test_too_few_cycles_are_refused():
-    with pytest.raises(ValueError, match='cycles = 1'):
-        FaultReset(cycles=1)
-
-
-def test_whatever_the_drive_does_a_request_makes_at_most_one_edge_and_ends():
-    states = [FAULT, REACTION, SOD, UNKNOWN]
-    for story in itertools.product(states, repeat=7):
-        reset = FaultReset(cycles=5)
-        words = words_of(reset, story)
-        assert set(words) <= {None, 0x00, 0x80}
-        levels = [0x00, *((w or 0) for w in words)]
-        edges = sum(b and not a for a, b in zip(levels, levels[1:], strict=False))
-        assert edges == (0x80 in words) and not reset.active
-        # low before high, in a word that was really sent
-        assert 0x80 not in words or 0x00 in words[:words.index(0x80)]
-
-
-def test_a_reset_brings_a_drive_out_of_its_fault_though_a_frame_is_lost():
-    for lost in range(4):
-        reset, state, before = FaultReset(), FAULT, 0x00
-        reset.request()
-        for cycle in range(6):
-            word = reset.step(state)
-            word = controlword(state, Target.DISABLED) if word is None else word
-            if cycle != lost:
-                state, before = slave(state, word, before, stays=False), word
-        assert state is SOD
 
 
 # modes, bits and options
