@@ -14,6 +14,7 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib import import_module
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
     from c3p_bags.runs.run_log import RunLog
     from c3p_description.model import CasterRobot
 
-# of the process, so that the control loop comes first
-NICE = 5
+# of the preparation, so that the control loop comes first
+NICE = 19
 
 # time limit for the end of an unused process, s
 PATIENCE = 5.0
@@ -156,9 +157,10 @@ def save_both(sheet: Figure, path: str | Path) -> list[Path]:
 
 
 def prepare() -> None:
-    """Import and draw what every page needs."""
+    """Import and draw what every page needs, in a thread of the lowest priority."""
     import io
 
+    os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
     from c3p_bags.report import style
     for module in ('report.write', 'runs.log_reader', 'runs.metrics', 'storage.bag'):
         import_module(f'c3p_bags.{module}')
@@ -170,7 +172,6 @@ def prepare() -> None:
 
 def main() -> int:
     """Serve one job; without one nothing is written."""
-    os.nice(NICE)
     asked, answered = sys.stdin.buffer, sys.stdout.buffer
     # nothing that is printed may be taken for a result
     sys.stdout = sys.stderr
@@ -179,7 +180,10 @@ def main() -> int:
         pickle.dump(what, answered)
         answered.flush()
 
-    prepare()
+    # the report itself has the usual priority: the robot stands by then
+    preparation = threading.Thread(target=prepare)
+    preparation.start()
+    preparation.join()
     try:
         job = pickle.load(asked)
     except EOFError:

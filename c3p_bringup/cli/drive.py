@@ -63,22 +63,24 @@ def add_drive(commands: Any) -> None:
 
 
 class _Bar:
-    """A progress bar over the distance to the goal."""
+    """A progress bar over the distance to the goal, shown from the first call on."""
 
     def __init__(self) -> None:
-        self._bar: Any = None
+        # not in the drive: its import takes as long as some cycles of the robot
+        self._bar = progress_bar(total=1.0, unit='m', delay=math.inf,
+                                 bar_format='{desc}|{bar:40}|{postfix}')
+        self._shown = False
 
     def __call__(self, seconds: float, distance: float) -> None:
-        if self._bar is None:
-            self._bar = progress_bar(total=max(distance, 1e-3), unit='m', leave=True,
-                                     bar_format='{desc}|{bar:40}|{postfix}')
+        if not self._shown:
+            self._shown, self._bar.delay = True, 0.0
+            self._bar.reset(max(distance, 1e-3))
         self._bar.n = min(max(self._bar.total - distance, 0.0), self._bar.total)
         self._bar.set_description(f'{seconds:5.1f} s', refresh=False)
         self._bar.set_postfix_str(f'{distance:.3f} m to go')
 
     def close(self) -> None:
-        if self._bar is not None:
-            self._bar.close()
+        self._bar.close()
 
 
 def run(arguments: argparse.Namespace) -> int:
