@@ -90,9 +90,11 @@ def drive(options: DriveOptions, announce: Callable[[str], None] = print,
     # a simulated robot must not reach the real one on the laboratory's network
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     with tempfile.TemporaryDirectory(prefix='c3p_drive_') as folder, Reporter() as reporter:
+        # it is prepared before the robot drives, and does not disturb the loop
+        reporter.start()
         place, bag = Path(folder), Path(folder) / 'bag'
         try:
-            client, failures = _run(options, robot, bag, place, announce, progress, reporter)
+            client, failures = _run(options, robot, bag, place, announce, progress)
         finally:
             # also of a drive that was interrupted or failed
             kept = keep_bag(options, bag)
@@ -121,8 +123,8 @@ def keep_bag(options: DriveOptions, bag: Path) -> Path | None:
 
 
 def _run(options: DriveOptions, robot: CasterRobot, bag: Path, place: Path,
-         announce: Callable[[str], None], progress: Callable[[float, float], None],
-         reporter: Reporter) -> tuple[DriveClient, list[str]]:
+         announce: Callable[[str], None], progress: Callable[[float, float], None]
+         ) -> tuple[DriveClient, list[str]]:
     """Run all nodes until the goal is held or missed; return the client and the failures."""
     arguments = [part for path in parameter_files(options, bag, place)
                  for part in ('--params-file', str(path))]
@@ -146,8 +148,6 @@ def _run(options: DriveOptions, robot: CasterRobot, bag: Path, place: Path,
         steady_process()
         gc.enable()
         _send_goal(options, session, client)
-        # while the robot drives
-        reporter.start()
         ended = _follow(options, session, client, processes, progress)
         failures = distinct(client.errors) + ended
         # the bag ends with the statistics of the whole run

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Report of a drive in a process of its own, which is prepared while the robot drives.
+Report of a drive in a process of its own, which is prepared while the nodes start.
 
 Importing matplotlib, reading its fonts and drawing for the first time take a second; the page has
 a PNG and a PDF, which are written at the same time. Run as a module, this is the process: it reads
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from c3p_bags.runs.run_log import RunLog
     from c3p_description.model import CasterRobot
 
-# of the preparation, so that the control loop comes first
+# of the preparation, so that the nodes come first
 NICE = 19
 
-# time limit for the end of an unused process, s
+# time limit for the end of a process that writes, s
 PATIENCE = 5.0
 
 
@@ -84,6 +84,7 @@ class Reporter:
     def __init__(self) -> None:
         """Start nothing yet."""
         self._process: subprocess.Popen[bytes] | None = None
+        self._asked = False
 
     def __enter__(self) -> Reporter:
         """Return this."""
@@ -109,16 +110,19 @@ class Reporter:
     def _ask(self, what: Any) -> Any:
         if self._process is None:
             raise EOFError
+        self._asked = True
         stdin, stdout = _pipes(self._process)
         pickle.dump(what, stdin)
         stdin.flush()
         return pickle.load(stdout)
 
     def __exit__(self, *_: object) -> None:
-        """End the process."""
+        """End the process: at once if it has nothing to write."""
         if self._process is None:
             return
         stdin, stdout = _pipes(self._process)
+        if not self._asked:
+            self._process.kill()
         with suppress(OSError):
             stdin.close()
         try:
