@@ -24,7 +24,7 @@ from c3p_bringup.drive_client import DriveClient
 from c3p_bringup.drive_report import Job, Reporter
 from c3p_bringup.drive_story import distinct
 from c3p_bringup.nodes import CHAIN, ROBOTS, module_of, node_class
-from c3p_bringup.options import DriveOptions, check_cards, parameter_files
+from c3p_bringup.options import DriveOptions, bus_channel, check_cards, parameter_files
 from c3p_bringup.processes import NodeProcess
 from c3p_controller.controllers import check_motors
 from c3p_controller.predictive.standing_start import check_start
@@ -173,14 +173,27 @@ def _company(client: DriveClient) -> DriveError:
 def _start(options: DriveOptions, arguments: Sequence[str], place: Path, session: Session
            ) -> tuple[list[NodeProcess], list[Any]]:
     """Start every node; return the processes of some, and the nodes of this process."""
-    names, processes = _nodes(options), []
-    for name in names:
+    processes: list[NodeProcess] = []
+    nodes: list[Any] = []
+
+    def start(name: str) -> None:
         if _apart(options, name):
             process = NodeProcess(name, module_of(name), arguments, place / f'{name}.log')
             session.at_end(process.stop)
             processes.append(process)
-    return processes, [session.add(node_class(name)) for name in names
-                       if not _apart(options, name)]
+        else:
+            nodes.append(session.add(node_class(name)))
+
+    *first, owner = _nodes(options)
+    # processes start while this one creates its nodes
+    for name in sorted(first, key=lambda name: not _apart(options, name)):
+        start(name)
+    if options.hardware == 'emulated':
+        end, bus = time.monotonic() + READY_WITHIN, bus_channel(place)
+        session.until(lambda: bus.exists() or bool(_ended(processes)) or time.monotonic() > end,
+                      period=0.02)
+    start(owner)
+    return processes, nodes
 
 
 def _apart(options: DriveOptions, name: str) -> bool:
@@ -226,11 +239,11 @@ def _send_goal(options: DriveOptions, session: Session, client: DriveClient) -> 
     end = time.monotonic() + READY_WITHIN
     if options.lockstep:
         session.until(lambda: client.held() or time.monotonic() > end)
+    if options.hardware != 'none':
+        _arm(session, client, end)
     # start-up is not latency
     counting = client.request('reset_statistics')
     session.until(lambda: counting.done() or time.monotonic() > end, period=0.02)
-    if options.hardware != 'none':
-        _arm(session, client, end)
     while not client.accepted and time.monotonic() < end:
         # again where the odometry was late, as on a busy computer; in lockstep it waits
         client.send(np.asarray(options.goal, float))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Report of a drive by another process: the same metrics and files, also without that process."""
 
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -65,3 +66,9 @@ def test_an_error_of_the_report_is_raised_here(tmp_path):
         reporter.start()
         with pytest.raises(ValueError, match='no_such_robot'):
             reporter.write(job(tmp_path)._replace(robot='no_such_robot'), lambda found: '')
+
+
+def test_a_process_that_has_nothing_to_write_ends_at_once():
+    with Reporter() as reporter:
+        reporter.start()
+    assert reporter._process.returncode == -signal.SIGKILL
