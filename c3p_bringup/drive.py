@@ -189,6 +189,7 @@ def _start(options: DriveOptions, arguments: Sequence[str], place: Path, session
     for name in sorted(first, key=lambda name: not _apart(options, name)):
         start(name)
     if options.hardware == 'emulated':
+        # without the bus the interface would report an error, and try again a second later
         end, bus = time.monotonic() + READY_WITHIN, bus_channel(place)
         session.until(lambda: bus.exists() or bool(_ended(processes)) or time.monotonic() > end,
                       period=0.02)

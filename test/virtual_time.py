@@ -19,7 +19,7 @@ import time
 import traceback
 from collections import deque
 
-from virtual_waits import Condition, Lock, Timer
+from virtual_waits import Condition, Lock, RealLock, Timer
 
 # a thread that neither waits nor ends within this time of the real clock hangs, s
 HANGS = 120.0
@@ -34,7 +34,7 @@ START = 1_000_000_000_000
 
 _REAL = {name: getattr(time, name) for name in (
     'monotonic', 'monotonic_ns', 'time', 'time_ns', 'perf_counter', 'perf_counter_ns', 'sleep')}
-_RealCondition, _RealLock = threading.Condition, threading.Lock
+_RealCondition = threading.Condition
 _start, _join = threading.Thread.start, threading.Thread.join
 
 
@@ -46,7 +46,7 @@ class _Turn:
     """A thread that takes turns with the others."""
 
     def __init__(self, thread):
-        self.thread, self.baton = thread, _RealLock()
+        self.thread, self.baton = thread, RealLock()
         self.baton.acquire()
         # when it goes on at the latest, ns; None while nothing but a notification wakes it
         self.due, self.order, self.done, self.waits = None, 0, False, False
@@ -79,7 +79,7 @@ class VirtualTime:
     def __init__(self):
         """Create the clock; `installed` puts it into use."""
         self._now, self._count = START, itertools.count()
-        self._main, self._driver = threading.get_ident(), _RealLock()
+        self._main, self._driver = threading.get_ident(), RealLock()
         self._driver.acquire()
         self._turns, self._ready = {}, deque()
         self._guard = threading.RLock()
@@ -135,7 +135,7 @@ class VirtualTime:
 
         thread.run = take_turns
         # Thread.start waits for the thread itself, without time
-        thread._started._cond = _RealCondition(_RealLock())
+        thread._started._cond = _RealCondition(RealLock())
         self._wake(turn)
         _start(thread)
 
@@ -160,7 +160,7 @@ class VirtualTime:
         waiter = _Waiter(self._turn())
         if waiter.turn is None and threading.get_ident() != self._main:
             # a thread outside of this clock
-            waiter.real = _RealLock()
+            waiter.real = RealLock()
             waiter.real.acquire()
         return waiter
 

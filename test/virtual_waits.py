@@ -5,7 +5,7 @@ import threading
 from collections import deque
 
 # before a virtual clock replaces it
-_RealLock = threading.Lock
+RealLock = threading.Lock
 
 
 class Timer:
@@ -51,7 +51,7 @@ class Lock:
 
     def __init__(self, time_):
         """Be free."""
-        self._time, self._real, self._waiters = time_, _RealLock(), deque()
+        self._time, self._real, self._waiters = time_, RealLock(), deque()
         self.locked = self._real.locked
 
     def acquire(self, blocking=True, timeout=-1):

@@ -86,7 +86,7 @@ class Master(RuleBasedStateMachine):
           state=st.sampled_from([s for s in DriveState if s != DriveState.UNKNOWN]),
           then=st.sampled_from([None, 11, 12]))
     def trouble(self, what, name, drive, state, then):
-        """Let somebody ask, or something break, perhaps while an encoder is late."""
+        """Send a request or break a device, perhaps while an encoder is late."""
         supervisor, before = self.bench.supervisor, self.bench.state
         if then and what == 'state' and before == ArmState.ARMED:
             self.pass_cycles(PUSH, 4, {then}, ZERO)

@@ -11,21 +11,22 @@ if sys.argv[1] == 'terminal':
     sys.stderr.isatty = lambda: True
 bar = _Bar()
 before = set(sys.modules)
-for distance in (2.0, 1.0, 0.0):
+for distance in map(float, sys.argv[2:]):
     bar(2.0 - distance, distance)
 print(set(sys.modules) - before or 'nothing imported')
 bar.close()
 """
 
 
-def outcome(where):
+def outcome(where, *distances):
     """Return output and error stream; as text of a subprocess a return would be a new line."""
-    done = subprocess.run([sys.executable, '-c', BAR, where], capture_output=True, check=True)
+    done = subprocess.run([sys.executable, '-c', BAR, where, *distances], capture_output=True,
+                          check=True)
     return done.stdout.decode().strip(), done.stderr.decode()
 
 
 def test_it_is_made_before_the_drive_and_shows_the_way_to_the_goal():
-    said, shown = outcome('terminal')
+    said, shown = outcome('terminal', '2', '1', '0')
     assert said == 'nothing imported'
     first, *_, last = shown.split('\r')
     assert not first.strip() and '0.000 m to go' in last and '█' * 40 in last
@@ -33,14 +34,8 @@ def test_it_is_made_before_the_drive_and_shows_the_way_to_the_goal():
 
 
 def test_it_is_silent_in_a_file():
-    assert outcome('file') == ('nothing imported', '')
+    assert outcome('file', '2', '1', '0') == ('nothing imported', '')
 
 
 def test_a_drive_that_does_not_begin_shows_none():
-    done = subprocess.run([sys.executable, '-c', """
-import sys
-from c3p_bringup.cli.drive import _Bar
-sys.stderr.isatty = lambda: True
-_Bar().close()
-"""], capture_output=True, text=True, check=True)
-    assert not done.stderr
+    assert outcome('terminal') == ('nothing imported', '')

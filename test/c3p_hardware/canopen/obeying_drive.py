@@ -43,12 +43,12 @@ def slave(state, word, before, stays):
 
 
 def words_of(reset, states):
-    """Return the words of one request while the drive tells `states`."""
+    """Return the words of one request while the drive reports `states`."""
     reset.request()
     return [reset.step(state) for state in states]
 
 
 def reset_words():
-    """Return every word that a reset ever says, for all short stories of a drive."""
+    """Return every word that a reset ever sends, for all short sequences of states."""
     stories = itertools.product([FAULT, REACTION, SOD, OPERATION, UNKNOWN], repeat=5)
     return {word for story in stories for word in words_of(FaultReset(cycles=3), story)}

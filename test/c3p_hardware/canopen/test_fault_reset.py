@@ -25,7 +25,7 @@ def test_a_fault_that_cannot_be_reset_is_given_up():
     reset = FaultReset(cycles=4)
     assert words_of(reset, [FAULT] * 6) == [0x00, 0x80, 0x80, 0x80, None, None]
     assert not reset.active
-    # and may be asked for again
+    # and may be requested again
     assert words_of(reset, [FAULT, FAULT, SOD]) == [0x00, 0x80, None]
 
 
@@ -47,7 +47,7 @@ def test_a_request_during_a_request_changes_nothing_and_can_be_cancelled():
 def test_without_a_fault_there_is_nothing_to_reset():
     reset = FaultReset()
     assert words_of(reset, [SOD]) == [None]
-    # a state that nobody knows is no success
+    # an unknown state is no success
     assert words_of(reset, [UNKNOWN]) == [None]
 
 

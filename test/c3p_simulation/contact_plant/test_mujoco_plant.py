@@ -7,29 +7,22 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from plant_cases import BRISK
 from robots import caster_robots, powered_robots
 
 mujoco = pytest.importorskip('mujoco', reason='pip install c3p[sim]')
 
+from contact_bench import C3P, SHAPE, plant  # noqa: E402
+
 from c3p_description.model import GRAVITY, Friction  # noqa: E402
-from c3p_description.reading.loader import load  # noqa: E402
 from c3p_dynamics.caster_dynamics import kinetic_energy, mass_matrix  # noqa: E402
 from c3p_kinematics.casters import inverse, sensed_forward  # noqa: E402
 from c3p_simulation.contact_plant.mujoco_model import BodyShape  # noqa: E402
 from c3p_simulation.contact_plant.mujoco_plant import MujocoPlant, PlantError  # noqa: E402
 from c3p_simulation.plants.plant import AnalyticPlant  # noqa: E402
 
-C3P = load('c3p')
-SHAPE = BodyShape.read('c3p')
 FREE = replace(C3P, friction=Friction())
-BRISK = {'steering': [0.3, 1.0, -2.0], 'twist': (0.3, -0.2, 1.0)}
 WEIGHT = C3P.total_mass * GRAVITY
-
-
-def plant(robot=C3P, start=None, **options):
-    result = MujocoPlant(robot, shape=SHAPE, **options)
-    result.reset(**(start or {}))
-    return result
 
 
 def pose_errors(robot, start, torque, seconds, **options):

@@ -6,31 +6,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from plant_cases import BRISK, REFUSED
 
 mujoco = pytest.importorskip('mujoco', reason='pip install c3p[sim]')
 
+from contact_bench import C3P, plant  # noqa: E402
+
 from c3p_description.model import CasterRobot, ModelError  # noqa: E402
-from c3p_description.reading.loader import load  # noqa: E402
 from c3p_simulation.contact_plant.mujoco_plant import MujocoPlant, PlantError  # noqa: E402
-
-C3P = load('c3p')
-BRISK = {'steering': [0.3, 1.0, -2.0], 'twist': (0.3, -0.2, 1.0)}
-
-
-def plant(**start):
-    result = MujocoPlant(C3P)
-    result.reset(**start)
-    return result
 
 
 @pytest.mark.parametrize(('call', 'text'), [
-    (lambda p: p.step([0, np.nan, 0], 0.01), 'wheel_joint_2'),
-    (lambda p: p.step([0, 0], 0.01), 'wheel_torque'),
-    (lambda p: p.step([0, 0, 0], 0.0), 'dt'),
-    (lambda p: p.reset(pose=(0, 0)), 'pose'),
-    (lambda p: p.reset(twist=(0, 0, np.nan)), 'twist'),
-    (lambda p: p.reset(steering=[0, 0]), 'steering'),
-    (lambda p: p.push((1, 2), 3, -1), 'duration'),
+    *REFUSED,
     (lambda p: MujocoPlant('c3p', friction=0.0), 'friction'),
     (lambda p: MujocoPlant('c3p', friction=[0.8, 0.8]), 'friction'),
     (lambda p: MujocoPlant('c3p', slope=1.0), 'slope'),
@@ -38,7 +25,7 @@ def plant(**start):
     (lambda p: MujocoPlant('c3p', timestep=0.0), 'timestep'),
 ])
 def test_wrong_input_is_refused_by_name_and_changes_nothing(call, text):
-    ours = plant(**BRISK)
+    ours = plant(start=BRISK)
     with pytest.raises(ValueError, match=text):
         call(ours)
     assert ours.time == 0.0

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plant_cases import BRISK
 from robots import C3P
 
 from c3p_simulation.plants.plant import AnalyticPlant
 from c3p_simulation.plants.sensors import SensedPlant, SensorSettings
 
-BRISK = {'steering': [0.3, 1.0, -2.0], 'twist': (0.3, -0.2, 1.0)}
 # as far as they can be told apart: nothing but what is named
 IDEAL = SensorSettings.ideal()
 PARTS = ('steering', 'steering_rate', 'wheel_angle', 'wheel_rate')
