@@ -5,6 +5,8 @@ Bring up the nodes of a robot: on its motor cards, simulated, or for external jo
 Arguments: ``ros2 launch c3p bringup.launch.py --show-args``, and docs/launch.md.
 """
 
+from typing import Any
+
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 
@@ -36,7 +38,7 @@ from c3p_bringup.launch_parts.robot import (
 )
 from c3p_bringup.nodes import CHAIN, ROBOTS, executable_of
 from c3p_bringup.options import PATIENCE, known_latency
-from c3p_simulation.pacing import STRICT, WAIT
+from c3p_simulation import STRICT, WAIT
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 
 ARGUMENTS = [
@@ -70,7 +72,8 @@ def control(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     simulated = sim != 'none' and hardware == 'none'
     values, options = law_values(context), goal_options(context)
     # the parameter file overrides these defaults
-    defaults = ({'velocity_controller': known_latency(sim, hardware)} if sim != 'none' else {})
+    defaults: dict[str, dict[str, Any]] = (
+        {'velocity_controller': known_latency(sim, hardware)} if sim != 'none' else {})
     if hardware != 'none':
         defaults['hardware_interface'] = {'autostart': 'active'}
         values |= bus_values(context, hardware)

@@ -6,6 +6,7 @@ Arguments: ``ros2 launch c3p hardware.launch.py --show-args``, and docs/launch.m
 """
 
 import time
+from typing import Any
 
 from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction, TimerAction
 from launch.substitutions import LaunchConfiguration
@@ -100,7 +101,8 @@ def bring_up(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 def node_parameters(context: LaunchContext, hardware: str, sim: str
                     ) -> tuple[list[object], list[LaunchDescriptionEntity]]:
     """Return the parameters of all nodes, and the actions that remove their files."""
-    values, defaults = law_values(context), {}
+    values = law_values(context)
+    defaults: dict[str, dict[str, Any]] = {}
     for node, more in bus_values(context, hardware).items():
         values[node] = more
     # this file requests the transitions

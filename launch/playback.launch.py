@@ -93,7 +93,7 @@ def play(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         bag, profiles, rate=rate, topics=topics, with_commands=chosen(context, 'commands'),
         clock=clock, start_offset=offset, **flags,
         log_level=LaunchConfiguration('log_level').perform(context))
-    told = [LogInfo(msg=f'muted, because they would move a robot: {", ".join(muted)}; '
+    told = [LogInfo(msg=f'muted because they command a robot: {", ".join(muted)}; '
                         'commands:=true plays them')] if muted else []
     return [*told, *tidy, ExecuteProcess(cmd=command, output='screen', on_exit=ended)]
 

@@ -6,6 +6,7 @@ Arguments: ``ros2 launch c3p ros2_control.launch.py --show-args``, and docs/ros2
 """
 
 from pathlib import Path
+from typing import Any
 
 import yaml
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
@@ -73,7 +74,7 @@ ARGUMENTS = [
 ]
 
 
-def controllers(context: LaunchContext) -> dict[str, dict[str, object]]:
+def controllers(context: LaunchContext) -> dict[str, dict[str, Any]]:
     """Return the parameters of controllers_file by node, with the joints of the robot."""
     path = value(context, 'controllers_file')
     content = yaml.safe_load(Path(path).read_text(encoding='utf-8'))
@@ -91,7 +92,7 @@ def controllers(context: LaunchContext) -> dict[str, dict[str, object]]:
     return nodes
 
 
-def check_packages(context: LaunchContext, nodes: dict[str, dict[str, object]]) -> None:
+def check_packages(context: LaunchContext, nodes: dict[str, dict[str, Any]]) -> None:
     """Name all packages that are lacking; take the general effort controller for the special."""
     types = [entry for entry in nodes['controller_manager'].values()
              if isinstance(entry, dict) and 'type' in entry]
@@ -137,7 +138,7 @@ def our_nodes(context: LaunchContext, joints: list[str]) -> list[LaunchDescripti
              suite_node(bridge, *parameters, {'direction': 'to_ros2_control'},
                         on_exit=required(bridge))]
     if value(context, 'hardware') == 'topic':
-        topics = {'remappings': [*FRAME_TOPICS, *HARDWARE_TOPICS]}
+        topics: dict[str, Any] = {'remappings': [*FRAME_TOPICS, *HARDWARE_TOPICS]}
         found.append(suite_node(bridge, *parameters, {'direction': 'from_ros2_control'},
                                 name='hardware_bridge', on_exit=required(bridge), **topics))
         if sim != 'none':

@@ -106,7 +106,7 @@ def law_values(context: LaunchContext) -> dict[str, dict[str, Any]]:
         **same, **({'navigate_action': ''} if chosen(context, 'nav2') else {})}}
 
 
-def goal_options(context: LaunchContext) -> dict[str, object]:
+def goal_options(context: LaunchContext) -> dict[str, Any]:
     """Return the options of a process that holds the position controller."""
     return {'remappings': [*FRAME_TOPICS, *(OWN_GOALS if chosen(context, 'nav2') else [])]}
 
