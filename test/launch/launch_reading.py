@@ -3,13 +3,7 @@
 
 from pathlib import Path
 
-import pytest
 import yaml
-
-NEEDS = 'needs launch and launch_ros, which come with a ROS 2 installation'
-pytest.importorskip('launch.actions', reason=NEEDS)
-pytest.importorskip('launch_ros.actions', reason=NEEDS)
-
 from launch.actions import RegisterEventHandler  # noqa: E402
 from launch.launch_description_sources import PythonLaunchDescriptionSource  # noqa: E402
 from launch.utilities import perform_substitutions  # noqa: E402

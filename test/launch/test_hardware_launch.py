@@ -6,10 +6,7 @@ import time
 
 import pytest
 
-NEEDS = 'needs launch and launch_ros, which come with a ROS 2 installation'
-pytest.importorskip('launch.actions', reason=NEEDS)
-pytest.importorskip('launch_ros.actions', reason=NEEDS)
-rclpy = pytest.importorskip('rclpy', reason='needs rclpy: pip install c3p[jazzy]')
+rclpy = pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
 
 import yaml  # noqa: E402
 from launch_reading import nodes_of, parameters_of  # noqa: E402
@@ -17,7 +14,7 @@ from launch_reading import nodes_of, parameters_of  # noqa: E402
 # the first start compiles the kernels
 START = 90.0
 # in this order, each told once
-STEPS = ('is configured', 'the control chain answers', 'the robot is up')
+STEPS = ('is configured', 'the control chain publishes wheel_effort', 'the robot is up')
 
 
 def read_until(running, text, said):

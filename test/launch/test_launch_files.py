@@ -6,12 +6,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-
-NEEDS = 'needs launch and launch_ros, which come with a ROS 2 installation'
-# `launch` alone would find the folder of that name
-pytest.importorskip('launch.actions', reason=NEEDS)
-pytest.importorskip('launch_ros.actions', reason=NEEDS)
-
 from launch.utilities import perform_substitutions  # noqa: E402
 from launch_reading import (  # noqa: E402
     ROOT,

@@ -5,11 +5,6 @@ import time
 from pathlib import Path
 
 import pytest
-
-NEEDS = 'needs launch and launch_ros, which come with a ROS 2 installation'
-pytest.importorskip('launch.actions', reason=NEEDS)
-pytest.importorskip('launch_ros.actions', reason=NEEDS)
-
 import yaml  # noqa: E402
 from conftest import add_package  # noqa: E402
 from launch_reading import nodes_of, parameters_of, processes_of  # noqa: E402

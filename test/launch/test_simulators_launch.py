@@ -10,10 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-NEEDS = 'needs launch and launch_ros, which come with a ROS 2 installation'
-pytest.importorskip('launch.actions', reason=NEEDS)
-pytest.importorskip('launch_ros.actions', reason=NEEDS)
-pytest.importorskip('rclpy', reason='needs rclpy: pip install c3p[jazzy]')
+pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
 
 from launch_reading import ROOT, parameters_of  # noqa: E402
 from test_launch_runs import START, driver  # noqa: E402, F401

@@ -3,10 +3,7 @@
 
 import pytest
 
-NEEDS = 'needs launch and launch_ros, which come with a ROS 2 installation'
-pytest.importorskip('launch.actions', reason=NEEDS)
-pytest.importorskip('launch_ros.actions', reason=NEEDS)
-rclpy = pytest.importorskip('rclpy', reason='needs rclpy: pip install c3p[jazzy]')
+rclpy = pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
 
 from launch.actions import OpaqueFunction  # noqa: E402
 from launch_ros.actions import Node, SetRemap  # noqa: E402
