@@ -8,7 +8,6 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import PoseStamped
-from rclpy.node import Node
 from rclpy.task import Future
 from std_msgs.msg import Bool, Float64, String
 from std_srvs.srv import SetBool, Trigger
@@ -21,9 +20,10 @@ from c3p_ros.diagnostics import ERROR
 from c3p_ros.endpoints import node_of
 from c3p_ros.messages import fill_pose
 from c3p_ros.node import LATCHED, LATEST, RELIABLE
+from c3p_ros.orderly_node import OrderlyNode
 
 
-class DriveClient(Node):
+class DriveClient(OrderlyNode):
     """
     Publishes one goal and stores the feedback of the robot.
 

@@ -58,6 +58,7 @@ class PositionControllerNode(SuiteNode):
                                        self.watch_time())
         self._goals = GoalInterface(self, self.robot.name, self._frames, values.navigate_action,
                                     self._resolve, self._drive_to, self._give_up)
+        self.at_end(self._goals.destroy)
         # after the torques of the cycle
         self.listen(Odometry, 'odom', self._on_odom, RELIABLE, rank=2)
         self.watch(self._on_watch)
@@ -74,11 +75,6 @@ class PositionControllerNode(SuiteNode):
     def _retune(self) -> None:
         self._limits.retune(self.parameters.value)
         self._odom.timeout = self.parameters.value.odom_timeout
-
-    def destroy_node(self) -> None:
-        """Destroy the action and the node."""
-        self._goals.destroy()
-        super().destroy_node()
 
     def _resolve(self, message: PoseStamped) -> np.ndarray:
         """Return a goal in the odometry frame; MessageError if it is not accepted."""

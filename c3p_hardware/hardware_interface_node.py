@@ -58,6 +58,7 @@ class HardwareInterfaceNode(ManagedSuiteNode):
         if values.autostart != 'unconfigured':
             card_settings(self.robot, values)  # a retry would not help
         self._link: CardLink | None = None
+        self.at_end(self._close)
         self._joints, self._efforts = JointCoding(self.robot), EffortCoding(self.robot)
         self._write_joints = JointStateWriter(self._joints.names, JOINT_FIELDS, 'joint_states')
         # a plain publisher, as an inactive node also publishes joint states
@@ -136,12 +137,8 @@ class HardwareInterfaceNode(ManagedSuiteNode):
 
     on_shutdown = on_error = on_cleanup
 
-    def destroy_node(self) -> None:
-        """Disable the drives, close the bus and destroy the node."""
-        self._close()
-        super().destroy_node()
-
     def _close(self) -> None:
+        """Disable the drives and close the bus."""
         link, self._link = self._link, None
         if link is None:
             return

@@ -61,6 +61,7 @@ class Ros2ControlBridgeNode(SuiteNode):
             self._to_ros2_control()
         else:
             self._from_ros2_control()
+        self.at_end(self._send_zeros)
         self.listen(JointState, 'joint_states', self._on_joint_states, SENSOR_DATA)
         self.watch(self._on_watch)
         PublisherWatch(self, 'wheel_effort', 'joint_states', act=self._gate.hold)
@@ -92,13 +93,12 @@ class Ros2ControlBridgeNode(SuiteNode):
                 **(self.age.metrics('age') if self.age.count else {}),
                 'wheels': self._gate.reason or 'driven'}
 
-    def destroy_node(self) -> None:
-        """Send zeros, as a forward controller keeps its last command, and destroy the node."""
+    def _send_zeros(self) -> None:
+        """Send zeros at the end: a forward controller keeps its last command."""
         if self.context.ok():
             self._publish(np.zeros(self.robot.efforts))
             # not wait_for_all_acked: a subscriber that ends at the same time never responds
             time.sleep(LINGER)
-        super().destroy_node()
 
     def _efforts_of(self, message: JointStateRead) -> Array | None:
         return self._efforts.read(message)

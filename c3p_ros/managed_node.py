@@ -59,6 +59,7 @@ class ManagedSuiteNode(LifecycleNodeMixin, SuiteNode):
         LifecycleNodeMixin.__init__(self)
         self._change = self._service_change_state.callback
         self._service_change_state.callback = self._on_change_state
+        self.at_end(self._end_machine)
 
     @property
     def life(self) -> int:
@@ -76,9 +77,7 @@ class ManagedSuiteNode(LifecycleNodeMixin, SuiteNode):
             response.success = False
             return response
 
-    def destroy_node(self) -> None:
-        """Destroy the node and the services of its life cycle."""
+    def _end_machine(self) -> None:
         # rclpy leaves its machine to the garbage collector, and the services with it; without the
         # node's reference it goes as soon as the executor has let go of the services
         self._state_machine = _Ended()
-        super().destroy_node()

@@ -6,13 +6,11 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from geometry_msgs.msg import Quaternion, TransformStamped, Vector3
 from rclpy.clock import Clock, ClockType
-from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
 
@@ -23,6 +21,7 @@ from c3p_ros.cdr import EarlyMessageError, PublishError
 from c3p_ros.diagnostics import Diagnostics
 from c3p_ros.exchange import Exchange, Listener, subscribers
 from c3p_ros.messages import MessageError, check_age, ns_to_stamp, pose_numbers
+from c3p_ros.orderly_node import OrderlyNode
 from c3p_ros.parameters import Parameters
 from c3p_ros.schema import COMMON
 from c3p_ros.wire import READERS
@@ -49,12 +48,9 @@ WATCH_PERIOD = 0.02
 CLOCK_WAIT = 10.0
 
 
-class SuiteNode(Node):
+class SuiteNode(OrderlyNode):
     """
     A node with checked parameters, the robot, diagnostics and a watch.
-
-    A constructor that fails leaves nothing in the graph: others would take a publisher without a
-    node for a second robot.
 
     Parameters
     ----------
@@ -73,23 +69,6 @@ class SuiteNode(Node):
     # groups of parameters that the node declares on its own
     OWN_GROUPS: tuple[str, ...] = ()
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Let a constructor that fails end the node."""
-        super().__init_subclass__(**options)
-        construct = cls.__init__
-
-        @functools.wraps(construct)
-        def whole(self: SuiteNode, *args: Any, **named: Any) -> None:
-            try:
-                construct(self, *args, **named)
-            except BaseException:
-                # without what the class does at its own end, which needs all of its parts
-                with suppress(Exception):
-                    Node.destroy_node(self)
-                raise
-
-        setattr(cls, '__init__', whole)  # noqa: B010 (as mypy wants it)
-
     def __init__(self, name: str, *schemas: Path, **options: Any) -> None:
         """Declare the parameters and load the robot."""
         super().__init__(name, **options)
@@ -97,6 +76,7 @@ class SuiteNode(Node):
         # of nodes that share an executor, and what joins it
         self._exchange: Exchange | None = None
         self._joins: list[Callable[[Exchange], None]] = []
+        self.at_end(self._leave)
         # fixed at the start: read several times a cycle
         self._simulated = bool(self.get_parameter('use_sim_time').value)
         self.parameters = Parameters(self, COMMON, *schemas, own=self.OWN_GROUPS)
@@ -202,12 +182,10 @@ class SuiteNode(Node):
         for join in self._joins:
             join(exchange)
 
-    def destroy_node(self) -> None:
-        """Leave the exchange, then destroy the node."""
-        if self._exchange is not None:
-            self._exchange.leave(self)
-            self._exchange = None
-        super().destroy_node()
+    def _leave(self) -> None:
+        exchange, self._exchange = self._exchange, None
+        if exchange is not None:
+            exchange.leave(self)
 
     def send(self, publisher: Publisher, write: Callable[..., Any], *arguments: Any, **values: Any
              ) -> bool:

@@ -73,6 +73,7 @@ class SequenceProbe:
 
     def __init__(self, node: SuiteNode, topic: str) -> None:
         """Subscribe."""
+        self._node = node
         self._subscription = node.create_subscription(
             JointState, topic, lambda message: None, PROBED, raw=True)
         # read by `numbers`: the executor gives no sequence numbers
@@ -89,7 +90,9 @@ class SequenceProbe:
 
     def close(self) -> None:
         """Unsubscribe."""
-        self._subscription.destroy()
+        # only what a node has in its list is destroyed with its event handlers
+        self._node._subscriptions.append(self._subscription)
+        self._node.destroy_subscription(self._subscription)
 
 
 class Alone:
@@ -143,7 +146,18 @@ class PublisherWatch:
         self._probes: dict[str, tuple[SequenceProbe, Alone]] = {}
         self._topics = {topic: node.resolve_topic_name(topic) for topic in topics}
         if node.parameters.value.sole_publisher:
-            node.create_timer(PERIOD, self.look, clock=Clock(clock_type=ClockType.STEADY_TIME))
+            node.create_timer(PERIOD, self._on_timer,
+                              clock=Clock(clock_type=ClockType.STEADY_TIME))
+            node.at_end(self._close)
+
+    def _on_timer(self) -> None:
+        # from Kilted on a callback with a parameter, also an optional one, receives a TimerInfo
+        self.look()
+
+    def _close(self) -> None:
+        for probe, _ in self._probes.values():
+            probe.close()
+        self._probes.clear()
 
     def look(self, now: float | None = None) -> str:
         """Count once, at `now` on a steady clock, s; return the reason."""

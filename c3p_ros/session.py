@@ -179,9 +179,12 @@ class Session:
 
 
 def run(*factories: Callable[[], Node], args: Sequence[str] | None = None,
-        real_time: RealTime | None = None) -> int:
+        real_time: RealTime | None = None, until: Callable[[], bool] = lambda: False) -> int:
     """
-    Run nodes in this process until SIGINT or SIGTERM; return the exit code.
+    Run nodes in this process until SIGINT, SIGTERM or `until`; return the exit code.
+
+    `until` is evaluated in this thread, five times a second. A node or a thread of it must not
+    shut ROS down itself: from Kilted on that destroys the nodes in the calling thread.
 
     `real_time` holds from the start of the last node. A node that cannot start (bad parameter or
     file, unknown robot), or an option of `real_time` that is not permitted, ends the process with
@@ -196,7 +199,7 @@ def run(*factories: Callable[[], Node], args: Sequence[str] | None = None,
             # not before: start-up at high priority would stop the rest of the robot
             apply(real_time or RealTime())
             starting = False
-            session.until(lambda: False, period=0.2)
+            session.until(until, period=0.2)
     except KeyboardInterrupt:
         pass
     except ValueError as error:

@@ -49,16 +49,14 @@ class EmulatedCardsNode(SuiteNode):
         plant = plant_of_parameters(values, self.robot, 'ideal')
         start_of_parameters(plant, values)
         self._bus = self._open_bus(values.bus)
-        try:
-            self.cards = EmulatedCards(self._bus, plant, _settings(values), values.faults)
-        except ValueError:
-            self._bus.shutdown()
-            raise
+        self.at_end(self._bus.shutdown)
+        self.cards = EmulatedCards(self._bus, plant, _settings(values), values.faults)
         self._truth_pub = GroundTruthPublisher(self)
         self.create_subscription(String, '~/inject', self._on_inject, RELIABLE)
         self.create_timer(1.0 / values.truth_rate, self._publish_truth)
         self.watch(self._on_watch)
         self._worker = Worker('emulated cards', self.cards.run)
+        self.at_end(self._worker.stop)
         self._worker.start()
 
     def _open_bus(self, bus: Any) -> can.BusABC:
@@ -84,12 +82,6 @@ class EmulatedCardsNode(SuiteNode):
                 'missed_syncs': cards.missed_syncs, 'dropped_frames': cards.dropped,
                 'pauses': cards.pauses, 'lost_time': f'{cards.lost_time:.3f}', **drives,
                 **encoders, 'faults': ' '.join(cards.present_faults) or 'none'}
-
-    def destroy_node(self) -> None:
-        """Stop the thread, close the bus, then the node."""
-        self._worker.stop()
-        self._bus.shutdown()
-        super().destroy_node()
 
     def _on_inject(self, message: String) -> None:
         try:

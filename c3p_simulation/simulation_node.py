@@ -63,6 +63,7 @@ class SimulationNode(SuiteNode):
         # guards plant, gate and pace; notified by commands and by the end of the node
         self._news = threading.Condition(threading.Lock())
         self._worker = Worker('simulation', self._keep_rate)
+        self.at_end(self._stop)
         self._write_joints = JointStateWriter(self._joints.names, JOINT_FIELDS, 'joint_states')
         self._joint_pub = self.create_publisher(JointState, 'joint_states', RECORDED)
         self._truth_pub = GroundTruthPublisher(self, values.ground_truth)
@@ -91,13 +92,12 @@ class SimulationNode(SuiteNode):
         if not self._own_clock:
             self._worker.start()
 
-    def destroy_node(self) -> None:
-        """Stop the thread, then the node."""
+    def _stop(self) -> None:
+        """Stop the thread."""
         with self._news:
             self._worker.stopping.set()
             self._news.notify()
         self._worker.stop()
-        super().destroy_node()
 
     def _keep_rate(self, stopping: threading.Event) -> None:
         """Run a cycle whenever the pace has one due."""

@@ -53,9 +53,9 @@ class Worker:
         self._thread.start()
 
     def stop(self) -> None:
-        """Request the end and wait for it."""
+        """Request the end and wait for it; in the thread itself: without waiting."""
         self.stopping.set()
-        if self.alive:
+        if self.alive and threading.current_thread() is not self._thread:
             self._thread.join(timeout=JOIN_TIMEOUT)
 
     def check(self) -> None:

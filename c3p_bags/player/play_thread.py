@@ -66,11 +66,12 @@ class PlayThread:
             self._wake.notify()
 
     def stop(self) -> None:
-        """End the thread; no effect after its end."""
+        """End the thread; no effect after its end. In the thread itself: without waiting."""
         with self._wake:
             self._stopped = True
             self._wake.notify()
-        self._thread.join()
+        if threading.current_thread() is not self._thread:
+            self._thread.join()
 
     def _run(self) -> None:
         try:

@@ -11,13 +11,11 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import rclpy
 from rclpy.duration import Duration
-from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rosgraph_msgs.msg import Clock
@@ -32,6 +30,7 @@ from c3p_ros.cdr import PublishError
 from c3p_ros.endpoints import nodes_of
 from c3p_ros.finite import check_serialized
 from c3p_ros.messages import ns_to_stamp
+from c3p_ros.orderly_node import OrderlyNode
 from c3p_ros.parameters import Parameters
 from c3p_ros.schema import COMMON
 from c3p_ros.session import run
@@ -49,14 +48,12 @@ LAST_WORDS = 2.0
 SHARED = (*COMMON_TOPICS, '/diagnostics')
 
 
-class PlayerNode(Node):
+class PlayerNode(OrderlyNode):
     """
     Publishes the messages of a bag at their times.
 
     Parameters
     ----------
-    at_end : callable, optional
-        Called from the thread of the playback after its end.
     **options
         Passed to rclpy's Node.
 
@@ -69,13 +66,12 @@ class PlayerNode(Node):
     playback : PlayThread
     """
 
-    def __init__(self, at_end: Callable[[], None] = lambda: None, **options: Any) -> None:
+    def __init__(self, **options: Any) -> None:
         """Open the bag, create the publishers and begin."""
         super().__init__('player', **options)
         self._values = values = Parameters(self, COMMON, SCHEMA).value
         self.counts: Counter[str] = Counter()
         self.withheld: Counter[str] = Counter()
-        self._at_end = at_end
         self._latched: set[str] = set()
         self._ticks = False
         self._publishers_of: dict[str, Publisher] = {}
@@ -84,6 +80,7 @@ class PlayerNode(Node):
         self.playback = PlayThread(
             self._messages, self._send, self._refuse_company, self._finish, rate=values.rate,
             delay=values.delay, loop=values.loop, paused=values.start_paused)
+        self.at_end(self.playback.stop)
 
     def _create_publishers(self) -> None:
         values, log = self._values, self.get_logger()
@@ -163,12 +160,6 @@ class PlayerNode(Node):
             end = time.monotonic() + LAST_WORDS
             for publisher in self._publishers_of.values():
                 publisher.wait_for_all_acked(Duration(seconds=max(end - time.monotonic(), 0.0)))
-        self._at_end()
-
-    def destroy_node(self) -> None:
-        """Stop the playback and destroy the node."""
-        self.playback.stop()
-        super().destroy_node()
 
 
 def main(args: Sequence[str] | None = None) -> int:
@@ -176,10 +167,10 @@ def main(args: Sequence[str] | None = None) -> int:
     nodes: list[PlayerNode] = []
 
     def player() -> PlayerNode:
-        nodes.append(PlayerNode(rclpy.try_shutdown))
+        nodes.append(PlayerNode())
         return nodes[-1]
 
-    code = run(player, args=args)
+    code = run(player, args=args, until=lambda: nodes[-1].playback.done)
     return code or int(any(node.playback.failure for node in nodes))
 
 

@@ -16,8 +16,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from rclpy.node import Node
-
 from c3p_bags.recorder.flight import DIAGNOSTICS, FlightRecorder
 from c3p_bags.recorder.frames import TF, RecordedFrames
 from c3p_bags.recorder.node_parameters import ParameterQuery
@@ -31,6 +29,7 @@ from c3p_description.reading.files import share_file
 from c3p_description.reading.loader import robot_description
 from c3p_ros.diagnostics import ERROR, WARN, Diagnostics
 from c3p_ros.endpoints import nodes_of
+from c3p_ros.orderly_node import OrderlyNode
 from c3p_ros.parameters import Parameters
 from c3p_ros.schema import COMMON
 from c3p_ros.session import run
@@ -45,13 +44,14 @@ NAME = 'c3p_%Y_%m_%d-%H_%M_%S'
 WATCH_PERIOD = 0.5
 
 
-class RecorderNode(Node):
+class RecorderNode(OrderlyNode):
     """Writes every message of the listed topics, as serialised by its publisher, to a new bag."""
 
     def __init__(self, **options: Any) -> None:
         """Open the bag and subscribe."""
         super().__init__('recorder', **options)
         self.writer: BagWriter | SnapshotWriter | None = None
+        self.at_end(self.close)
         self.parameters = Parameters(self, COMMON, SCHEMA)
         values = self.parameters.value
         topics, latched = read_topics_file(values.topics_file or share_file(TOPICS))
@@ -180,11 +180,6 @@ class RecorderNode(Node):
         writer, self.writer = self.writer, None
         if writer is not None:
             writer.close()
-
-    def destroy_node(self) -> None:
-        """Close the bag and destroy the node."""
-        self.close()
-        super().destroy_node()
 
 
 def main(args: Sequence[str] | None = None) -> int:

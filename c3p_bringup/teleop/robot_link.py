@@ -13,7 +13,6 @@ from nav_msgs.msg import Odometry
 from rcl_interfaces.msg import ParameterType
 from rcl_interfaces.srv import GetParameters
 from rclpy.duration import Duration
-from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
@@ -28,6 +27,7 @@ from c3p_kinematics.singularity import singularity
 from c3p_ros.cdr import PublishError
 from c3p_ros.messages import JointCoding, MessageError, fill_twist, planar
 from c3p_ros.node import LATCHED, LATEST, RELIABLE, SENSOR_DATA
+from c3p_ros.orderly_node import OrderlyNode
 from c3p_ros.wheel_slip import TOPIC as SLIP
 from c3p_ros.wheel_slip import read_slip
 from c3p_ros.wire import READERS
@@ -45,7 +45,7 @@ OLD = 2.0
 LIMITS = ('speed_limit', 'yaw_rate_limit')
 
 
-class RobotLink(Node):
+class RobotLink(OrderlyNode):
     """
     Interface to the robot; callbacks store messages, which are decoded only for display.
 

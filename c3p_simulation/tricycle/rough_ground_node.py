@@ -80,6 +80,7 @@ class RoughGroundNode(SuiteNode):
                               else self.now_ns(), follows=not values.publish_clock)
         self.watch(self._on_watch)
         self._pace = Pace(self._period / values.realtime_factor, self._advance, self.context.ok)
+        self.at_end(self._pace.stop)
         self._pace.start()
 
     @property
@@ -117,11 +118,6 @@ class RoughGroundNode(SuiteNode):
                 'largest camber [rad]': f'{run.largest_camber:.4f}',
                 'largest closure error': f'{run.closure:.2e}',
                 'overruns': self._pace.overruns, 'terrain': self.parameters.value.terrain}
-
-    def destroy_node(self) -> None:
-        """Stop the thread, then the node."""
-        self._pace.stop()
-        super().destroy_node()
 
     def _retune(self) -> None:
         values, asked = self.parameters.value, self._commands

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import PoseStamped, Twist, TwistStamped
-from rclpy.node import Node
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import BatteryState
 from std_msgs.msg import Bool, String
@@ -21,6 +20,7 @@ from std_srvs.srv import Trigger
 from c3p_description.model import CasterRobot
 from c3p_ros.messages import fill_pose
 from c3p_ros.node import LATCHED, LATEST, RELIABLE, SENSOR_DATA
+from c3p_ros.orderly_node import OrderlyNode
 from c3p_viewers.dashboard.samples import History, sample
 from c3p_viewers.dashboard.server import Refusal
 from c3p_viewers.sources.live import Taps
@@ -38,7 +38,7 @@ LEVELS = ('OK', 'WARN', 'ERROR', 'STALE')
 MUX = 'twist_mux'
 
 
-class DashboardLink(Node):
+class DashboardLink(OrderlyNode):
     """
     Connection between a caster robot and the live page.
 
