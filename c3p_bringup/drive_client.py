@@ -18,12 +18,12 @@ from c3p_controller.ros.goal_interface import RESULTS
 from c3p_description.model import Array
 from c3p_ros.diagnostics import ERROR
 from c3p_ros.endpoints import node_of
+from c3p_ros.input_watch import WatchedNode
 from c3p_ros.messages import fill_pose
 from c3p_ros.node import LATCHED, LATEST, RELIABLE
-from c3p_ros.orderly_node import OrderlyNode
 
 
-class DriveClient(OrderlyNode):
+class DriveClient(WatchedNode):
     """
     Publishes one goal and stores the feedback of the robot.
 

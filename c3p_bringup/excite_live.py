@@ -16,9 +16,9 @@ from nav_msgs.msg import Odometry
 from c3p_bags.recorder.recorder_node import RecorderNode
 from c3p_dynamics.identification.excitation import Excitation
 from c3p_ros.cdr import OdometryRead, PublishError
+from c3p_ros.input_watch import WatchedNode
 from c3p_ros.messages import MessageError, fill_twist, planar_pose
 from c3p_ros.node import LATEST, RELIABLE
-from c3p_ros.orderly_node import OrderlyNode
 from c3p_ros.session import Session
 from c3p_ros.wire import READERS
 
@@ -42,7 +42,7 @@ class ExcitationError(ValueError):
     """The excitation could not be carried out; the robot was commanded to stop."""
 
 
-class ExcitationClient(OrderlyNode):
+class ExcitationClient(WatchedNode):
     """
     Commands an excitation around the pose of the first odometry, then zero.
 

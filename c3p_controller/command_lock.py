@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Lock of the mux: pressed, released, or unknown since the start.
+Lock of the mux: pressed, released, or unknown.
 
 An unknown state counts as pressed: a mux that was killed with its e-stop pressed has lost the
 state, and the publisher that pressed it may be gone. A start locks until a release was published,
-or an operator has released the lock.
+or an operator has released the lock. A publisher that is not received, because of its message type
+or QoS, may press the lock at any time: it closes the lock as long as it exists, and the state is
+unknown afterwards.
 """
 
 from __future__ import annotations
@@ -15,6 +17,10 @@ from typing import NamedTuple
 # `start` of a lock
 CLOSED, LATCHED, OPEN = 'closed', 'latched', 'open'
 STARTS = (CLOSED, LATCHED, OPEN)
+
+# for how long, s, a press that was received reliably outlasts a false that was received best
+# effort: it may be the copy of a message that the reliable subscription has received before
+COPY_DELAY = 0.2
 
 
 class Lock(NamedTuple):
@@ -52,13 +58,30 @@ class LockState:
     def __init__(self, given: Lock) -> None:
         """Start without a message."""
         self.given = given
-        self.received, self.pressed = -math.inf, False
+        # time of the last message, and of the last press that was received reliably, s
+        self.received, self._secured = -math.inf, -math.inf
+        self.pressed = False
+        # whether a publisher exists that is not received
+        self.unheard = False
         # a lock with a timeout is closed until its first message anyway
         self.unknown = given.start != OPEN and given.timeout == 0.0
 
     def take(self, pressed: bool, now: float) -> None:
         """Process a message that was just published."""
         self.received, self.pressed, self.unknown = now, pressed, False
+        if pressed:
+            self._secured = now
+
+    def take_best_effort(self, pressed: bool, now: float) -> None:
+        """
+        Process a message received best effort on a topic that also has reliable publishers.
+
+        Messages of the latter are received twice. A press always counts; a false does not where it
+        may be the late copy of one that a reliable publisher sent before its press. A publisher
+        that repeats its state then opens the lock with its next message.
+        """
+        if pressed or not 0.0 <= now - self._secured < COPY_DELAY:
+            self.received, self.pressed, self.unknown = now, pressed, False
 
     def take_kept(self, pressed: bool, now: float) -> None:
         """
@@ -73,10 +96,22 @@ class LockState:
         elif pressed or (self.given.start == LATCHED and self.received == -math.inf):
             self.take(pressed, now)
 
+    def set_unheard(self, unheard: bool) -> None:
+        """Process whether a publisher exists that is not received; it closes the lock."""
+        self.unheard = unheard
+        self.unknown |= unheard
+
+    def forget_age(self) -> None:
+        """Process a clock that went back: of a lock with a timeout only the next message opens."""
+        self._secured = -math.inf
+        if self.given.timeout > 0.0:
+            self.received = -math.inf
+
     def release(self) -> bool:
-        """Open a lock whose state is unknown; return whether it was."""
-        unknown, self.unknown = self.unknown, False
-        return unknown
+        """Open a lock whose state is unknown; return whether it was, and could be opened."""
+        released = self.unknown and not self.unheard
+        self.unknown &= self.unheard
+        return released
 
     def expired(self, now: float) -> bool:
         """Return whether the timeout of the lock has elapsed."""
@@ -84,4 +119,4 @@ class LockState:
 
     def locked(self, now: float) -> bool:
         """Return whether the lock is closed, for any reason."""
-        return self.pressed or self.unknown or self.expired(now)
+        return self.pressed or self.unheard or self.unknown or self.expired(now)

@@ -5,7 +5,8 @@ Priority multiplexer of velocity commands with locks and release-before-resume.
 The rules are those of ros-teleop's twist_mux (docs/teleop.md): of the active sources, with a
 message within their timeout and not masked by a lock, the one with the highest priority drives. In
 twist_mux a masked source resumes as soon as it is unmasked. Here it must first be released: by a
-zero command, or by silence for its timeout.
+zero command, or by silence for its timeout. The same holds for a source after a command of one
+with a higher priority.
 """
 
 from __future__ import annotations
@@ -82,25 +83,38 @@ class TwistMux:
         for source in self._sources.values():
             source.received, source.restless, source.armed = -math.inf, now, False
         for lock in self._locks.values():
-            lock.received = min(lock.received, now)
+            lock.forget_age()
 
-    def lock(self, name: str, locked: bool, now: float, *, kept: bool = False) -> None:
+    def lock(self, name: str, locked: bool, now: float, *, kept: bool = False,
+             best_effort: bool = False) -> None:
         """
         Process a message of the lock `name` at `now`, s: `locked`, or not.
 
-        `kept` is true if the publisher latched it for late subscribers (transient local).
+        `kept` is true if the publisher latched it for late subscribers (transient local), and
+        `best_effort` if it may be the copy of one that was received reliably.
         """
         # an expired lock has masked all sources until now
         self.look(now)
         lock = self._locks[name]
-        (lock.take_kept if kept else lock.take)(locked, now)
+        take = lock.take_kept if kept else lock.take_best_effort if best_effort else lock.take
+        take(locked, now)
+        self.look(now)
+
+    def set_unheard(self, name: str, unheard: bool, now: float) -> None:
+        """
+        Process whether the lock `name` has a publisher that is not received, at `now`, s.
+
+        The lock is closed as long as it has; its state is unknown afterwards.
+        """
+        self.look(now)
+        self._locks[name].set_unheard(unheard)
         self.look(now)
 
     def release(self, now: float) -> tuple[str, ...]:
         """
-        Open the locks whose state is unknown since the start; return their names.
+        Open the locks whose state is unknown; return their names.
 
-        A pressed or expired lock stays closed.
+        A lock that is pressed or expired, or that has an unheard publisher, stays closed.
         """
         # masked until now
         self.look(now)
@@ -120,6 +134,7 @@ class TwistMux:
             # a command that was not forwarded must not be forwarded later, either
             source.armed &= neutral
             return False
+        self._override(source)
         passed = source.armed or self.resume
         if passed:
             self._moves = None if neutral else source
@@ -156,8 +171,13 @@ class TwistMux:
         return tuple(name for name, lock in self._locks.items() if lock.locked(now))
 
     def unknown(self) -> tuple[str, ...]:
-        """Return the names of the locks whose state is unknown since the start."""
-        return tuple(name for name, lock in self._locks.items() if lock.unknown)
+        """Return the names of the locks that `release` opens: their state is unknown."""
+        return tuple(name for name, lock in self._locks.items()
+                     if lock.unknown and not lock.unheard)
+
+    def unheard(self) -> tuple[str, ...]:
+        """Return the names of the locks with a publisher that is not received."""
+        return tuple(name for name, lock in self._locks.items() if lock.unheard)
 
     def driving(self, now: float) -> str:
         """Return the name of the source whose commands are forwarded, '' without one."""
@@ -168,6 +188,12 @@ class TwistMux:
         """Return the names of the active sources that must be released first."""
         return tuple(name for name, source in self._sources.items()
                      if source.alive(now) and not source.armed and not self.resume)
+
+    def _override(self, first: _Source) -> None:
+        """Let all other sources be released again whose last command was not zero."""
+        for source in self._sources.values():
+            if source is not first and source.received <= source.restless:
+                source.armed = False
 
     def _masked(self, source: _Source, now: float) -> bool:
         return source.given.priority < self.lock_priority(now)

@@ -6,40 +6,36 @@ Reads the parameter file of the package twist_mux, ``topics.NAME`` and ``locks.N
 ``topic``, ``timeout`` and ``priority``; config/twist_mux.yaml by default. Messages are forwarded
 unchanged, with the stamp of their source.
 
-The subscription of each lock is volatile, which matches every publisher. Once a publisher of its
-topic offers transient local, a second one is transient local, for messages latched before the
-start of this node. Not earlier: `ros2 topic pub` warns of an incompatible subscription.
+Every publisher of a lock is received, reliable or not (ros/lock_inputs.py). As long as a lock has
+one of another message type it is closed.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from geometry_msgs.msg import Twist, TwistStamped
 from rclpy.clock import Clock, ClockType
-from rclpy.qos import DurabilityPolicy, QoSProfile
-from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
 from c3p_controller.command_interlock import ZERO_COMMAND
-from c3p_controller.command_lock import Lock
 from c3p_controller.ros.drive_commands import OPENING, Listeners
+from c3p_controller.ros.lock_inputs import LockInput
 from c3p_controller.ros.mux_inputs import LOCKS, TOPICS, declared_inputs
+from c3p_controller.ros.mux_report import MuxReport
 from c3p_controller.twist_mux import Input, TwistMux
-from c3p_ros.diagnostics import OK, WARN
+from c3p_ros.diagnostics import ERROR, WARN
 from c3p_ros.finite import check_message
 from c3p_ros.messages import MessageError, ns_to_stamp, planar
-from c3p_ros.node import LATCHED, LATEST, RELIABLE, SuiteNode
+from c3p_ros.node import LATEST, SuiteNode
 from c3p_ros.parameters import ParameterError
 from c3p_ros.session import run
 
-# latched messages of the publishers of a lock
-KEPT = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-# period of the search for such publishers, s
+# period of the search for publishers of a lock that latch, s
 LOOK = 0.2
 
 
@@ -47,6 +43,8 @@ class TwistMuxNode(SuiteNode):
     """Adapter between topics and TwistMux."""
 
     OWN_GROUPS = (TOPICS, LOCKS)
+    # a publisher that is not received closes its lock within this time, s
+    input_period = 0.1
 
     def __init__(self, **options: Any) -> None:
         """Create the mux, a subscription for each of its inputs, publishers and the watch."""
@@ -62,25 +60,19 @@ class TwistMuxNode(SuiteNode):
         # time from which commands are forwarded
         self._open_at = math.inf
         self._passed = dict.fromkeys((source.name for source in sources), 0)
-        self._shown: tuple[Any, ...] = ()
         self._kind = TwistStamped if values.use_stamped else Twist
         self._command = self.create_publisher(self._kind, 'cmd_vel', LATEST)
         self._listeners = Listeners(self._command, self.watch_time())
-        self._locked = self.create_publisher(Bool, '~/locked', LATCHED)
-        self._driving = self.create_publisher(String, '~/driving', LATCHED)
+        self._show = MuxReport(self, self._mux)
         for source in sources:
             self.create_subscription(self._kind, source.topic,
                                      partial(self._on_command, source), LATEST)
-        for lock in locks:
-            # every message counts: a button may be pressed for a moment
-            self._listen(lock, RELIABLE)
+        self._locks = [LockInput(self, lock, self._on_lock) for lock in locks]
         self.create_service(Trigger, '~/release', self._on_release)
-        self._release_name = self.resolve_service_name('~/release')
-        self._unkept = list(locks)
         self.watch(self._on_watch)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(LOOK, self._look_for_kept, clock=steady)
-        self.create_timer(1.0, self._look_past)
+        self.create_timer(1.0, lambda: self._show.look_past(self._command))
         self._on_watch()
 
     def metrics(self) -> Mapping[str, Any]:
@@ -105,33 +97,45 @@ class TwistMuxNode(SuiteNode):
             self._passed[source.name] += 1
             if not self.send(self._command, check_message, 'cmd_vel', message):
                 self._command.publish(self._zero())
-        self._report()
-
-    def _listen(self, lock: Lock, profile: QoSProfile) -> None:
-        """Subscribe to a lock."""
-        kept = profile.durability == DurabilityPolicy.TRANSIENT_LOCAL
-        self.create_subscription(
-            Bool, lock.topic, lambda message: self._on_lock(lock, message, kept), profile)
+        self._show.publish(self.watch_time())
 
     def _look_for_kept(self) -> None:
-        """Subscribe to the latched messages of the locks, where a publisher latches."""
-        for lock in list(self._unkept):
-            if any(end.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL for end in
-                   self.get_publishers_info_by_topic(self.resolve_topic_name(lock.topic))):
-                self._unkept.remove(lock)
-                self._listen(lock, KEPT)
+        for lock in self._locks:
+            lock.look_for_kept()
 
-    def _on_lock(self, lock: Lock, message: Bool, kept: bool) -> None:
-        self._mux.lock(lock.name, message.data, self.watch_time(), kept=kept)
+    def _on_lock(self, name: str, pressed: bool, **how: bool) -> None:
+        self._mux.lock(name, pressed, self.watch_time(), **how)
         self._on_watch()
+
+    def compare_inputs(self) -> None:
+        """Close the locks that have a publisher which is not received."""
+        super().compare_inputs()
+        for lock in self._locks:
+            self._mux.set_unheard(lock.name, lock.topic in self.inputs.unheard, self.watch_time())
+        self._on_watch()
+
+    def input_level(self, topic: str) -> bytes:
+        """Return ERROR for a lock: a press would not stop the robot."""
+        return ERROR if any(topic == lock.topic for lock in self._locks) else WARN
+
+    def report_input(self, topic: str, node: str, text: str) -> None:
+        """Report a publisher that is not received, and that its lock is closed."""
+        closed = '; the lock is closed' if self.input_level(topic) == ERROR else ''
+        super().report_input(topic, node, text and text + closed)
 
     def _on_release(self, _: Trigger.Request, answer: Trigger.Response) -> Trigger.Response:
-        """Open the locks whose state is unknown since the start."""
-        opened = ', '.join(self._mux.release(self.watch_time()))
-        closed = ', '.join(self._mux.locks(self.watch_time()))
+        """Open the locks whose state is unknown."""
+        self.compare_inputs()
+        opened, now = ', '.join(self._mux.release(self.watch_time())), self.watch_time()
+        unheard = self._mux.unheard()
+        pressed = ', '.join(name for name in self._mux.locks(now) if name not in unheard)
         self._on_watch()
-        answer.success = not closed
-        answer.message = (f'{closed}: pressed; publish false on its topic' if closed else
+        reasons = [f'{lock.topic} from {node} not received: {reason}' for lock in self._locks
+                   for node, reason in self.inputs.unheard.get(lock.topic, {}).items()]
+        if pressed:
+            reasons.append(f'{pressed}: pressed; publish false on its topic')
+        answer.success = not reasons
+        answer.message = ('; '.join(reasons) if reasons else
                           f'{opened}: released' if opened else 'nothing to release')
         self.get_logger().info(f'release: {answer.message}')
         return answer
@@ -141,7 +145,7 @@ class TwistMuxNode(SuiteNode):
         self._mux.look(now)
         if self._mux.halting(now) or not self._open(now):
             self._command.publish(self._zero())
-        self._report()
+        self._show.publish(now)
 
     def _open(self, now: float) -> bool:
         """Return whether commands are forwarded: a matched subscriber has received zeros."""
@@ -150,45 +154,12 @@ class TwistMuxNode(SuiteNode):
             self._open_at = now + OPENING
         return now >= self._open_at
 
-    def _look_past(self) -> None:
-        """Report other publishers of ``cmd_vel``: locks do not stop them."""
-        own = (self.get_name(), self.get_namespace())
-        others = sorted({end.node_name for end in self.get_publishers_info_by_topic(
-            self._command.topic_name) if (end.node_name, end.node_namespace) != own})
-        self._condition('past', others, f'publishes {self._command.topic_name} past all '
-                        'priorities and locks; remap it to a source')
-
     def _zero(self) -> Any:
         message = self._kind()
         if self._kind is TwistStamped:
             message.header.stamp = ns_to_stamp(self.now_ns())
             message.header.frame_id = 'base_link'
         return message
-
-    def _report(self) -> None:
-        """Publish the driving source and the locks when they have changed."""
-        now, before = self.watch_time(), self._shown
-        locks, waiting = self._mux.locks(now), self._mux.waiting(now)
-        unknown = self._mux.unknown()
-        self._shown = (self._mux.locked(now), self._mux.driving(now), locks, waiting, unknown)
-        if self._shown == before:
-            return
-        if self._shown[:1] != before[:1]:
-            self._locked.publish(Bool(data=self._shown[0]))
-        if self._shown[1:2] != before[1:2]:
-            self._driving.publish(String(data=self._shown[1]))
-        self._condition('start', unknown, 'unknown since the start and closed; key r of c3p '
-                        f'teleop releases, or: ros2 service call {self._release_name} '
-                        'std_srvs/srv/Trigger')
-        self._condition('lock', [name for name in locks if name not in unknown],
-                        'closed; the sources that it masks are stopped')
-        self._condition('waits', () if locks else waiting,
-                        'was masked; resumes after a zero command, or silence')
-
-    def _condition(self, name: str, sources: Iterable[str], text: str) -> None:
-        names = ', '.join(sources)
-        self.diagnostics.condition(name, WARN if names else OK, f'{names}: {text}' if names else
-                                   'well again')
 
 
 def main() -> int:

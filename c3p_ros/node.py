@@ -12,7 +12,12 @@ from typing import Any
 from geometry_msgs.msg import Quaternion, TransformStamped, Vector3
 from rclpy.clock import Clock, ClockType
 from rclpy.publisher import Publisher
-from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
+from rclpy.qos import (
+    DurabilityPolicy,
+    QoSProfile,
+    ReliabilityPolicy,
+    qos_profile_sensor_data,
+)
 
 from c3p_description.model import Array, CasterRobot
 from c3p_description.reading.loader import describe_casters
@@ -20,8 +25,8 @@ from c3p_description.reading.urdf import read_urdf
 from c3p_ros.cdr import EarlyMessageError, PublishError
 from c3p_ros.diagnostics import Diagnostics
 from c3p_ros.exchange import Exchange, Listener, subscribers
+from c3p_ros.input_watch import WatchedNode
 from c3p_ros.messages import MessageError, check_age, ns_to_stamp, pose_numbers
-from c3p_ros.orderly_node import OrderlyNode
 from c3p_ros.parameters import Parameters
 from c3p_ros.schema import COMMON
 from c3p_ros.wire import READERS
@@ -37,6 +42,8 @@ RELIABLE = QoSProfile(depth=10)
 # topics that only recorders and viewers receive reliably, from which all others can be computed
 # again: two seconds at 200 Hz are kept for a subscriber that was delayed
 RECORDED = QoSProfile(depth=400)
+# receives every publisher, reliable or not; a lost message is not sent again
+ANY_RELIABILITY = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 # a state that late subscribers receive, too
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 SENSOR_DATA = qos_profile_sensor_data
@@ -48,7 +55,7 @@ WATCH_PERIOD = 0.02
 CLOCK_WAIT = 10.0
 
 
-class SuiteNode(OrderlyNode):
+class SuiteNode(WatchedNode):
     """
     A node with checked parameters, the robot, diagnostics and a watch.
 

@@ -78,6 +78,8 @@ class SequenceProbe:
             JointState, topic, lambda message: None, PROBED, raw=True)
         # read by `numbers`: the executor gives no sequence numbers
         node._subscriptions.remove(self._subscription)
+        # it receives what the node's own subscription may not
+        node.inputs.discard(self._subscription)
 
     def numbers(self) -> list[int]:
         """Return the sequence numbers of the messages since the last call."""

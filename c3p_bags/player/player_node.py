@@ -29,8 +29,8 @@ from c3p_bags.storage.topics import COMMON_TOPICS, message_class
 from c3p_ros.cdr import PublishError
 from c3p_ros.endpoints import nodes_of
 from c3p_ros.finite import check_serialized
+from c3p_ros.input_watch import WatchedNode
 from c3p_ros.messages import ns_to_stamp
-from c3p_ros.orderly_node import OrderlyNode
 from c3p_ros.parameters import Parameters
 from c3p_ros.schema import COMMON
 from c3p_ros.session import run
@@ -48,7 +48,7 @@ LAST_WORDS = 2.0
 SHARED = (*COMMON_TOPICS, '/diagnostics')
 
 
-class PlayerNode(OrderlyNode):
+class PlayerNode(WatchedNode):
     """
     Publishes the messages of a bag at their times.
 

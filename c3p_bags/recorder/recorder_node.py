@@ -29,7 +29,7 @@ from c3p_description.reading.files import share_file
 from c3p_description.reading.loader import robot_description
 from c3p_ros.diagnostics import ERROR, WARN, Diagnostics
 from c3p_ros.endpoints import nodes_of
-from c3p_ros.orderly_node import OrderlyNode
+from c3p_ros.input_watch import WatchedNode
 from c3p_ros.parameters import Parameters
 from c3p_ros.schema import COMMON
 from c3p_ros.session import run
@@ -44,7 +44,7 @@ NAME = 'c3p_%Y_%m_%d-%H_%M_%S'
 WATCH_PERIOD = 0.5
 
 
-class RecorderNode(OrderlyNode):
+class RecorderNode(WatchedNode):
     """Writes every message of the listed topics, as serialised by its publisher, to a new bag."""
 
     def __init__(self, **options: Any) -> None:

@@ -25,9 +25,9 @@ from c3p_description.pvc_model import PvcTricycle
 from c3p_kinematics.se2 import wrap
 from c3p_kinematics.singularity import singularity
 from c3p_ros.cdr import PublishError
+from c3p_ros.input_watch import WatchedNode
 from c3p_ros.messages import JointCoding, MessageError, fill_twist, planar
-from c3p_ros.node import LATCHED, LATEST, RELIABLE, SENSOR_DATA
-from c3p_ros.orderly_node import OrderlyNode
+from c3p_ros.node import ANY_RELIABILITY, LATCHED, LATEST, RELIABLE, SENSOR_DATA
 from c3p_ros.wheel_slip import TOPIC as SLIP
 from c3p_ros.wheel_slip import read_slip
 from c3p_ros.wire import READERS
@@ -45,7 +45,7 @@ OLD = 2.0
 LIMITS = ('speed_limit', 'yaw_rate_limit')
 
 
-class RobotLink(OrderlyNode):
+class RobotLink(WatchedNode):
     """
     Interface to the robot; callbacks store messages, which are decoded only for display.
 
@@ -93,7 +93,7 @@ class RobotLink(OrderlyNode):
         self.create_subscription(JointState, SLIP,
                                  lambda message: setattr(self, '_slip', message), RELIABLE)
         for kind, name, field, quality in (
-                (Bool, 'e_stop', '_engaged', RELIABLE),
+                (Bool, 'e_stop', '_engaged', ANY_RELIABILITY),
                 (Bool, 'twist_mux/locked', '_mux_locked', LATCHED),
                 (String, 'twist_mux/driving', '_drives', LATCHED)):
             self.create_subscription(kind, name, partial(self._on_state, field), quality)

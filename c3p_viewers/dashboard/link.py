@@ -18,9 +18,9 @@ from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
 from c3p_description.model import CasterRobot
+from c3p_ros.input_watch import WatchedNode
 from c3p_ros.messages import fill_pose
-from c3p_ros.node import LATCHED, LATEST, RELIABLE, SENSOR_DATA
-from c3p_ros.orderly_node import OrderlyNode
+from c3p_ros.node import ANY_RELIABILITY, LATCHED, LATEST, RELIABLE, SENSOR_DATA
 from c3p_viewers.dashboard.samples import History, sample
 from c3p_viewers.dashboard.server import Refusal
 from c3p_viewers.sources.live import Taps
@@ -38,7 +38,7 @@ LEVELS = ('OK', 'WARN', 'ERROR', 'STALE')
 MUX = 'twist_mux'
 
 
-class DashboardLink(OrderlyNode):
+class DashboardLink(WatchedNode):
     """
     Connection between a caster robot and the live page.
 
@@ -82,7 +82,7 @@ class DashboardLink(OrderlyNode):
         self._statuses: dict[str, tuple[float, dict[str, Any]]] = {}
         self._battery: tuple[float, dict[str, Any]] | None = None
         for kind, name, take, quality in (
-                (Bool, 'e_stop', partial(self._keep, 'engaged'), RELIABLE),
+                (Bool, 'e_stop', partial(self._keep, 'engaged'), ANY_RELIABILITY),
                 (Bool, f'{MUX}/locked', partial(self._keep, 'locked'), LATCHED),
                 (String, f'{MUX}/driving', partial(self._keep, 'driving'), LATCHED),
                 (String, 'velocity_controller/lock', partial(self._keep, 'lock'), LATCHED),

@@ -13,6 +13,7 @@ from rclpy.node import Node
 
 from c3p_bags.storage.topics import matching, message_class, same_qos, wanted_profile
 from c3p_description.model import CasterRobot
+from c3p_ros.input_watch import WatchedNode
 from c3p_ros.session import Session
 from c3p_viewers.sources.moment import Moment
 from c3p_viewers.sources.moment_reader import TOPICS, MomentReader
@@ -29,7 +30,7 @@ def live_node(namespace: str | None) -> Iterator[tuple[Node, Callable[[float], b
     The function takes a time of the monotonic clock, s, and returns False after Ctrl-C.
     """
     with Session(namespace=namespace or '', remap_frames=False) as session:
-        node = session.add(Node, node_name='view', start_parameter_services=False,
+        node = session.add(WatchedNode, name='view', start_parameter_services=False,
                            enable_rosout=False)
 
         def going(until: float) -> bool:
