@@ -24,6 +24,7 @@ _OPTIONS = {'error_model': 'numpy', 'nogil': True, 'no_cfunc_wrapper': True}
 borrowed: Any
 if COMPILED:
     from c3p_kinematics import _borrowed
+    from c3p_kinematics._code_cache import CodeCache
     borrowed = _borrowed.borrowed
 else:
     # returns what is given: without a compiler nothing counts references to arrays of kernels
@@ -32,14 +33,17 @@ else:
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """
-    Compile `function` once and cache the machine code beside its file.
+    Compile `function` once and keep the machine code beside its file (`_code_cache`).
 
     IEEE rules are kept (no fast-math; a division by zero gives inf or nan instead of raising), so
     that compiled and plain results agree to the last rounding.
     """
-    if _njit is None:
+    if _njit is None or not COMPILED:
         return function
-    return _njit(cache=True, **_OPTIONS)(function)
+    compiled = _njit(**_OPTIONS)(function)
+    # what njit(cache=True) does with the cache of Numba
+    compiled._cache = CodeCache(function)
+    return compiled
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -23,7 +23,7 @@ LIBRARIES = {'numpy', 'scipy', 'numba'}
 STANDARD = {'__future__', 'abc', 'bisect', 'collections', 'copyreg', 'dataclasses', 'difflib',
             'enum', 'functools', 'itertools', 'math', 'operator', 'types', 'typing', 'warnings',
             'struct', 'cmath', 'heapq', 'numbers', 'fractions', 'statistics', 'string',
-            'textwrap'}
+            'textwrap', 'zlib'}
 # calls that read or write something
 TOUCHING = {'open', 'print', 'input', 'exec', 'eval', 'loadtxt', 'savetxt', 'genfromtxt',
             'fromfile', 'tofile', 'memmap', 'savez', 'read_text', 'write_text'}
