@@ -25,12 +25,12 @@ from c3p_bringup.drive_report import Job, Reporter
 from c3p_bringup.drive_story import distinct
 from c3p_bringup.nodes import CHAIN, ROBOTS, module_of, node_class
 from c3p_bringup.options import DriveOptions, bus_channel, check_cards, parameter_files
+from c3p_bringup.other_robots import OtherRobotError, OtherRobots
 from c3p_bringup.processes import NodeProcess
 from c3p_controller.controllers import check_motors
 from c3p_controller.predictive.standing_start import check_start
 from c3p_description.model import CasterRobot
 from c3p_description.reading.loader import load_casters
-from c3p_ros.endpoints import UNNAMED
 from c3p_ros.executor import steady_process
 from c3p_ros.session import Session
 
@@ -39,10 +39,8 @@ READY_WITHIN = 120.0
 # a goal that is not accepted is sent again after so long, s
 SENT_AGAIN = 2.0
 
-# discovery time for other robots on the network, s
-LOOK_AROUND = 0.5
-# and until the names of their nodes are known, s
-NAMED_WITHIN = 3.0
+# time limit for the cancellation of a goal that another robot may follow, s
+CANCELLED_WITHIN = 1.0
 
 # time until the last diagnostics are recorded, s: of nodes of this process, which publish them
 # when asked, and of others, which publish once a second
@@ -76,7 +74,9 @@ def drive(options: DriveOptions, announce: Callable[[str], None] = print,
     Raises
     ------
     DriveError
-        The nodes did not start in time, or another robot uses the same topics.
+        The nodes did not start in time.
+    OtherRobotError
+        Another robot uses the same topics, or did so during the drive.
     ValueError
         Invalid options or parameters.
     KeyboardInterrupt
@@ -130,30 +130,33 @@ def _run(options: DriveOptions, robot: CasterRobot, bag: Path, place: Path,
                  for part in ('--params-file', str(path))]
     with Session(['--ros-args', *arguments]) as session:
         client = session.add(DriveClient, hardware=options.hardware != 'none')
-        looked = time.monotonic() + LOOK_AROUND
+        others = OtherRobots(session, client)
         # while other robots are discovered
         start = np.resize(np.asarray(options.start_steering, float), robot.count)
         check_start(robot, start, np.asarray(options.goal, float))
         options.out.mkdir(parents=True, exist_ok=True)
         _import(options)
-        session.wait(max(0.0, looked - time.monotonic()))
-        if client.other_robots():
-            # their names follow their topics
-            named = time.monotonic() + NAMED_WITHIN
-            session.until(lambda: UNNAMED not in client.other_robots()
-                          or time.monotonic() > named)
-            raise _company(client)
+        others.search()
+        others.joined(f'/{name}' for name in _nodes(options))
         processes, nodes = _start(options, arguments, place, session)
-        _wait_until_ready(options, session, client, processes, announce)
+        _wait_until_ready(options, client, processes, others, announce)
         steady_process()
         gc.enable()
-        _send_goal(options, session, client)
-        ended = _follow(options, session, client, processes, progress)
-        failures = distinct(client.errors) + ended
-        # the bag ends with the statistics of the whole run
-        for node in nodes:
-            node.diagnostics.publish()
-        session.wait(RECORDED_WITHIN if options.nodes == 'one-process' else DIAGNOSED_WITHIN)
+        # started meanwhile
+        others.search()
+        try:
+            _send_goal(options, others, client)
+            ended = _follow(options, others, client, processes, progress)
+            failures = distinct(client.errors) + ended
+            # the bag ends with the statistics of the whole run
+            for node in nodes:
+                node.diagnostics.publish()
+            others.wait(RECORDED_WITHIN if options.nodes == 'one-process' else DIAGNOSED_WITHIN)
+        except OtherRobotError:
+            # the other robot may have accepted it, too
+            cancelled, end = client.request('cancel'), time.monotonic() + CANCELLED_WITHIN
+            session.until(lambda: cancelled.done() or time.monotonic() > end)
+            raise
         client.zone = client.goal_zone()
     return client, failures
 
@@ -163,11 +166,6 @@ def _import(options: DriveOptions) -> None:
     for name in _nodes(options) if options.nodes == 'one-process' else ():
         if not _apart(options, name):
             node_class(name)
-
-
-def _company(client: DriveClient) -> DriveError:
-    return DriveError(f'another robot uses these topics: {client.other_robots()}. Stop it '
-                      'or choose another ROS_DOMAIN_ID, so that two robots do not follow one goal')
 
 
 def _start(options: DriveOptions, arguments: Sequence[str], place: Path, session: Session
@@ -214,13 +212,11 @@ def _ended(processes: Sequence[NodeProcess]) -> list[str]:
     return [how for how in (process.ended() for process in processes) if how]
 
 
-def _wait_until_ready(options: DriveOptions, session: Session, client: DriveClient,
-                      processes: Sequence[NodeProcess], announce: Callable[[str], None]) -> None:
+def _wait_until_ready(options: DriveOptions, client: DriveClient,
+                      processes: Sequence[NodeProcess], others: OtherRobots,
+                      announce: Callable[[str], None]) -> None:
     begin, announced = time.monotonic(), False
     while True:
-        # discovery of another robot may take longer than `LOOK_AROUND`
-        if client.count_publishers('joint_states') > 1:
-            raise _company(client)
         lacking = client.missing(_nodes(options), recorded=True)
         if not lacking:
             return
@@ -232,23 +228,23 @@ def _wait_until_ready(options: DriveOptions, session: Session, client: DriveClie
         if waited > 8.0 and not announced:
             announce('waiting for the nodes; the first run compiles the kernels ...')
             announced = True
-        session.wait(0.02, period=0.02)
+        others.wait(0.02, period=0.02)
 
 
-def _send_goal(options: DriveOptions, session: Session, client: DriveClient) -> None:
+def _send_goal(options: DriveOptions, others: OtherRobots, client: DriveClient) -> None:
     """Send the goal; in lockstep the simulation continues once the goal is accepted."""
     end = time.monotonic() + READY_WITHIN
     if options.lockstep:
-        session.until(lambda: client.held() or time.monotonic() > end)
+        others.until(lambda: client.held() or time.monotonic() > end)
     if options.hardware != 'none':
-        _arm(session, client, end)
+        _arm(others, client, end)
     # start-up is not latency
     counting = client.request('reset_statistics')
-    session.until(lambda: counting.done() or time.monotonic() > end, period=0.02)
+    others.until(lambda: counting.done() or time.monotonic() > end, period=0.02)
     while not client.accepted and time.monotonic() < end:
         # again where the odometry was late, as on a busy computer; in lockstep it waits
         client.send(np.asarray(options.goal, float))
-        _wait_accepted(session, client, end if options.lockstep else time.monotonic() + SENT_AGAIN)
+        _wait_accepted(others, client, end if options.lockstep else time.monotonic() + SENT_AGAIN)
     if not client.accepted:
         raise DriveError('the position controller did not accept the goal: '
                          + '; '.join(f'{s.name} {s.message}' for s in client.health.values()))
@@ -256,32 +252,32 @@ def _send_goal(options: DriveOptions, session: Session, client: DriveClient) -> 
         client.request('resume')
 
 
-def _wait_accepted(session: Session, client: DriveClient, end: float) -> None:
+def _wait_accepted(others: OtherRobots, client: DriveClient, end: float) -> None:
     """Spin until the goal is accepted, at most until `end`."""
-    session.until(lambda: client.accepted or time.monotonic() > end, period=0.02)
+    others.until(lambda: client.accepted or time.monotonic() > end, period=0.02)
 
 
-def _arm(session: Session, client: DriveClient, end: float) -> None:
+def _arm(others: OtherRobots, client: DriveClient, end: float) -> None:
     """Enable the motors through the hardware interface; retry until it accepts."""
     refused = 'no response'
     while time.monotonic() < end:
         for name in ('enable', 'recover'):
-            answer = _answer(session, client.request(name), end)
+            answer = _answer(others, client.request(name), end)
             if answer is not None and name == 'enable' and answer.success:
                 return
             if answer is not None and not answer.success:
                 refused = answer.message
-        session.wait(0.1)
+        others.wait(0.1)
     raise DriveError(f'the motors could not be enabled: {refused}')
 
 
-def _answer(session: Session, request: Future, end: float) -> Any:
+def _answer(others: OtherRobots, request: Future, end: float) -> Any:
     """Spin until a service has responded; None if it does not before `end`."""
-    session.until(lambda: request.done() or time.monotonic() > end, period=0.02)
+    others.until(lambda: request.done() or time.monotonic() > end, period=0.02)
     return request.result() if request.done() else None
 
 
-def _follow(options: DriveOptions, session: Session, client: DriveClient,
+def _follow(options: DriveOptions, others: OtherRobots, client: DriveClient,
             processes: Sequence[NodeProcess], progress: Callable[[float, float], None]
             ) -> list[str]:
     """Spin until the goal zone is held, the timeout, or the end of a process."""
@@ -298,5 +294,5 @@ def _follow(options: DriveOptions, session: Session, client: DriveClient,
         ended = bool(client.story.ended) or bool(_ended(processes))
         return held or ended or now - begin > options.timeout
 
-    session.until(over)
+    others.until(over)
     return _ended(processes)

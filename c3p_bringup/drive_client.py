@@ -17,7 +17,6 @@ from c3p_controller.goals.goal_life import GOAL_TOLERANCE, YAW_TOLERANCE
 from c3p_controller.ros.goal_interface import RESULTS
 from c3p_description.model import Array
 from c3p_ros.diagnostics import ERROR
-from c3p_ros.endpoints import node_of
 from c3p_ros.input_watch import WatchedNode
 from c3p_ros.messages import fill_pose
 from c3p_ros.node import LATCHED, LATEST, RELIABLE
@@ -59,6 +58,7 @@ class DriveClient(WatchedNode):
                           for node, name, kind in (('simulation', 'resume', Trigger),
                                                    ('hardware_interface', 'recover', Trigger),
                                                    ('hardware_interface', 'enable', SetBool),
+                                                   ('position_controller', 'cancel', Trigger),
                                                    (owner, 'reset_statistics', Trigger))}
         self._goal = self.create_publisher(PoseStamped, 'goal_pose', LATEST)
         self.create_subscription(Float64, 'position_controller/distance_to_goal',
@@ -77,12 +77,6 @@ class DriveClient(WatchedNode):
     def robot_time(self) -> float:
         """Seconds of the robot's clock: /clock in simulated time, the system's otherwise."""
         return self.get_clock().now().nanoseconds * 1e-9
-
-    def other_robots(self) -> list[str]:
-        """Return the nodes that already publish joint states or subscribe to wheel efforts."""
-        found = [*self.get_publishers_info_by_topic('joint_states'),
-                 *self.get_subscriptions_info_by_topic('wheel_effort')]
-        return sorted(set(map(node_of, found)))
 
     def missing(self, nodes: list[str], recorded: bool) -> list[str]:
         """
@@ -109,7 +103,9 @@ class DriveClient(WatchedNode):
 
     def request(self, service: str) -> Future:
         """
-        Call a `service`: resume (simulation), recover or enable (motors), reset_statistics.
+        Call a `service`.
+
+        One of resume (simulation), recover, enable (motors), cancel (goal) and reset_statistics.
 
         The statistics are those of the node that owns the cycle.
         """

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import rclpy
 from geometry_msgs.msg import TwistStamped
 from nav_msgs.msg import Odometry
 
 from c3p_bags.recorder.recorder_node import RecorderNode
+from c3p_bringup.other_robots import OtherRobotError, OtherRobots
 from c3p_dynamics.identification.excitation import Excitation
 from c3p_ros.cdr import OdometryRead, PublishError
 from c3p_ros.input_watch import WatchedNode
@@ -140,19 +142,26 @@ def excite_live(bag: Path, excitation: Excitation, robot: str = 'c3p',
     Raises
     ------
     ExcitationError
-        No odometry, or the robot does not follow.
+        No odometry, the robot does not follow, or another robot appeared.
+    OtherRobotError
+        Two robots would follow the commands; nothing was commanded.
     BagError
         The bag exists or cannot be written.
     """
     with Session(['--ros-args', '-p', f'recorder:bag:={bag}', '-p', f'robot:={robot}']) as session:
+        # the robot that is moved is there; another one would follow the same commands
+        others = OtherRobots(session, session.add(rclpy.create_node, node_name='excite'), 1)
+        others.search()
         session.add(RecorderNode)
         client = session.add(ExcitationClient, excitation=excitation)
         announce(f'driving for {excitation.duration:.0f} s within {excitation.reach:.1f} m; '
             'Ctrl-C stops')
         try:
-            session.until(lambda: _over(client))
+            others.until(lambda: _over(client))
         except KeyboardInterrupt:
             client.stop('interrupted')
+        except OtherRobotError as error:
+            client.stop(f'{error}')
         # until the last command has been sent
         session.wait(0.1)
     if client.fault:

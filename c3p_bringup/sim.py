@@ -10,8 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import rclpy
+
 from c3p_bringup.nodes import CHAIN, node_class
 from c3p_bringup.options import known_latency
+from c3p_bringup.other_robots import OtherRobots
 from c3p_description.reading.files import share_file
 from c3p_description.reading.vehicle_files import is_vehicle
 from c3p_ros.executor import steady_process
@@ -48,7 +51,7 @@ def simulate_tricycle(options: SimOptions, announce: Callable[[str], None] = pri
     Drive a tricycle or another vehicle over its ground as in `options`; return its metrics.
 
     `announce` takes one line of text for the user. ValueError: invalid options, parameters,
-    vehicle or ground.
+    vehicle or ground. OtherRobotError: another robot uses the same topics.
     """
     def over(node: Any) -> bool:
         return node.run.time >= _duration(options) or bool(
@@ -129,6 +132,12 @@ def _run(options: SimOptions, nodes: Mapping[str, Mapping[str, Any]], over: Call
             raise ValueError(f'{path}: no such file; name a ROS 2 parameter file')
     arguments = [part for path in options.parameters for part in ('--params-file', str(path))]
     with Session(['--ros-args', *arguments]) as session:
+        others = OtherRobots(session, session.add(rclpy.create_node, node_name='sim'))
+        # their imports take longer than the discovery of other robots
+        for name in nodes:
+            node_class(name)
+        others.search()
+        others.joined(f'/{name}' for name in nodes)
         for name, values in nodes.items():
             remap = REMAPPED if options.muxed and name == 'position_controller' else {}
             node = session.add(node_class(name), {'robot': options.robot, **values}, **remap)
@@ -139,7 +148,7 @@ def _run(options: SimOptions, nodes: Mapping[str, Mapping[str, Any]], over: Call
         announce(topics)
         announce(f'RViz: rviz2 -d {share_file(f"c3p_description/rviz/{layout}")}')
         try:
-            session.until(lambda: over(node))
+            others.until(lambda: over(node))
         except KeyboardInterrupt:
             pass  # the intended end
     return node

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 RANGE, LOCAL_ONLY = 'ROS_AUTOMATIC_DISCOVERY_RANGE', 'ROS_LOCALHOST_ONLY'
+PEERS = 'ROS_STATIC_PEERS'
 SECURITY, STRATEGY = 'ROS_SECURITY_ENABLE', 'ROS_SECURITY_STRATEGY'
 
 # files that configure the middleware where the range is SYSTEM_DEFAULT
@@ -13,6 +14,20 @@ PROFILES = ('FASTRTPS_DEFAULT_PROFILES_FILE', 'FASTDDS_DEFAULT_PROFILES_FILE', '
 
 # ranges in which no other computer is discovered
 NEAR = ('LOCALHOST', 'OFF')
+
+
+def one_computer(environment: Mapping[str, str]) -> bool:
+    """
+    Return whether no other computer is discovered, with any distribution.
+
+    Examples
+    --------
+    >>> one_computer({'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}), one_computer({})
+    (True, False)
+    >>> one_computer({'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST', 'ROS_STATIC_PEERS': 'base'})
+    False
+    """
+    return environment.get(RANGE) == 'LOCALHOST' and not environment.get(PEERS)
 
 
 def open_reach(environment: Mapping[str, str]) -> str:

@@ -4,6 +4,7 @@
 import os
 import subprocess
 import sys
+from contextlib import contextmanager
 
 ERRORS = ['path_error_max_m', 'path_error_rms_m', 'final_error_m', 'final_yaw_error_rad']
 KEYS = {'reached', 'time_s', 'align_time_s', 'max_wheel_torque_nm', 'latency_ms', 'cycles',
@@ -14,6 +15,43 @@ def c3p(*arguments, timeout=300):
     """Run the command line; return the finished process."""
     return subprocess.run([sys.executable, '-m', 'c3p_bringup', *map(str, arguments)],
                           capture_output=True, text=True, timeout=timeout, env=os.environ.copy())
+
+
+class Command:
+    """A command line that runs beside the test; its text is in the file `log`."""
+
+    def __init__(self, log, *arguments):
+        self._log = log
+        with open(log, 'wb') as output:
+            self._process = subprocess.Popen(
+                [sys.executable, '-m', 'c3p_bringup', *map(str, arguments)], stderr=output,
+                stdout=subprocess.DEVNULL, env=os.environ.copy())
+
+    @property
+    def returncode(self):
+        """Exit code, None while it runs."""
+        return self._process.poll()
+
+    @property
+    def stderr(self):
+        """Text so far."""
+        return self._log.read_text(errors='replace')
+
+    def end(self):
+        """End it if it still runs."""
+        if self.returncode is None:
+            self._process.kill()
+        self._process.wait()
+
+
+@contextmanager
+def started(log, *arguments):
+    """Run a `Command` within the context."""
+    command = Command(log, *arguments)
+    try:
+        yield command
+    finally:
+        command.end()
 
 
 def check_figures(figures):
