@@ -225,6 +225,8 @@ class Drive(Device):
         Last sample; counts and permille.
     mode, error_code, voltage, temperature : int, int, float, float
         Last slow PDO; V and °C; 0, 0 and NaN before the first.
+    ramp : float, rad/s²
+        Deceleration of the joint in a quick stop (6085h), inf when unknown.
     """
 
     settings: DriveSettings = field(kw_only=True)
@@ -235,6 +237,7 @@ class Drive(Device):
     error_code: int = 0
     voltage: float = math.nan
     temperature: float = math.nan
+    ramp: float = math.inf
 
     @classmethod
     def of(cls, settings: DriveSettings) -> Drive:
@@ -265,6 +268,10 @@ class Drive(Device):
         super().on_emergency(data)
         if not self.settings.driven and not _counts_concerned(decode_emergency(data).code):
             self.emergency = ''
+
+    def know_ramp(self, counts: int) -> None:
+        """Take the deceleration of the quick stop, 6085h [counts/s²]; 0 for an unknown one."""
+        self.ramp = counts * self.settings.units.angle_resolution if counts else math.inf
 
     def on_health(self, data: bytes) -> None:
         """Take the slow PDO."""

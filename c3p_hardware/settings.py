@@ -203,6 +203,7 @@ class CardSettings:
     torque_deviation_time: float = 0.05
     rpdo_deadline: float = -1.0
     max_wheel_rate: float = 300.0
+    stop_margin: float = 0.3
 
     def __post_init__(self) -> None:
         """Reject values that cannot work, alone and together."""
@@ -212,7 +213,7 @@ class CardSettings:
         self._check_ids()
         for name in ('rate', 'bitrate', 'heartbeat_period', 'heartbeat_timeout', 'missed_cycles',
                      'silence_timeout', 'arming_timeout', 'command_timeout', 'max_steering_rate',
-                     'rate_bandwidth', 'torque_deviation_time', 'max_wheel_rate'):
+                     'rate_bandwidth', 'torque_deviation_time', 'max_wheel_rate', 'stop_margin'):
             value = getattr(self, name)
             if not 0 < value < math.inf:
                 raise SettingsError(f'{name} = {value}: must be a positive number; no '

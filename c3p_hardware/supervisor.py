@@ -4,9 +4,10 @@ Per-cycle safety state machine: selects controlword and torque of every drive.
 
 Pure: time is an argument, and a lock around it is the caller's.
 
-    DISARMED --arm()--> ARMING --all drives enabled--> ARMED
-        ^                                any problem |
-        +-- RECOVERING <--recover()-- FAULT <--------+-- any problem in any other state
+    DISARMED --arm()--> ARMING --all drives enabled--> ARMED --disarm()--> STOPPING
+        ^                                any problem |                        |
+        +-- RECOVERING <--recover()-- FAULT <--------+-- any problem ---------+
+        +----------------------------- at rest, without voltage --------------+
 
 A problem of one device gives all wheels zero torque in the same cycle. A fault is latched until
 `recover`, which resets the drives in FAULT; the robot is then disarmed and has to be armed again
@@ -15,36 +16,27 @@ never enabled. If a device misses more than `missed_cycles` cycles, all torques 
 sample arrives; after `silence_timeout` it is a fault.
 
 A robot that is not armed brakes at the drives' own ramp (`quick_stop`), or coasts, in every state
-alike: neither `disarm` nor `recover` interrupts the braking.
+alike: neither `disarm` nor `recover` interrupts the braking. A `StopWatch` follows each stop until
+the wheels are at rest and the drives have no voltage; only then the robot is disarmed, and only
+then `recover` and `arm` are possible.
 """
 
 from __future__ import annotations
 
-import math
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from enum import Enum
 
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
-from c3p_hardware.canopen.cia402 import INTERNAL_LIMIT, FaultReset, Target, controlword
+from c3p_hardware.canopen.cia402 import FaultReset, Target, controlword
 from c3p_hardware.devices import Device, Drive, Encoder
+from c3p_hardware.drive_watch import DriveWatch
 from c3p_hardware.orders import Order, driving_order, resting_order
 from c3p_hardware.problem import RECOVER, Problem
 from c3p_hardware.settings import CardSettings
+from c3p_hardware.stop_watch import StopWatch
 from c3p_hardware.wheel_gate import GateSettings, WheelGate
-
-# time for which a command may still act after the next one was sent, s: a cycle of 100 Hz, the
-# frame of the next sample, and the lag of a current loop
-HELD = 0.025
-
-# time above the limit that is an overspeed, s: a SYNC that leaves late raises the estimated rate
-# several times for some cycles
-OVERSPEED_TIME = 0.05
-
-# fraction of the tolerance by which a torque deviation must shrink to count as settling
-SETTLING = 0.25
 
 
 class ArmState(Enum):
@@ -53,101 +45,13 @@ class ArmState(Enum):
     DISARMED = 'disarmed'
     ARMING = 'arming'
     ARMED = 'armed'
+    STOPPING = 'stopping'
     RECOVERING = 'recovering'
     FAULT = 'fault'
 
 
 class Refused(ValueError):
     """A request that is rejected in the present state; the text names the remedy."""
-
-
-class DriveWatch:
-    """
-    Overspeed and torque deviation of armed drives.
-
-    A disarmed robot that is pushed has no overspeed, and a quick stop has torques of its own:
-    both are checked while armed alone.
-
-    A drive receives a command a cycle later, has a lag, may have a torque slope and may limit its
-    current. The torque actual (6077h) may therefore be anywhere between the commands of the last
-    `HELD` seconds. A drive that reports its internal limit (statusword bit 11) may give less. A
-    deviation that settles restarts the clock; any other is a fault after `torque_deviation_time`.
-
-    Parameters
-    ----------
-    settings : CardSettings
-    drives : sequence of Drive
-        The driven ones.
-    """
-
-    def __init__(self, settings: CardSettings, drives: Sequence[Drive]) -> None:
-        """Start without a command."""
-        self._settings, self._drives = settings, list(drives)
-        self._tolerance = [max(1.0, settings.torque_tolerance * d.settings.max_permille)
-                           for d in self._drives]
-        self.reset()
-
-    def reset(self) -> None:
-        """Drop the history, before arming."""
-        self._sent: deque[tuple[float, tuple[int, ...]]] = deque()
-        self._fast_since = [math.inf] * len(self._drives)
-        self._since = [math.inf] * len(self._drives)
-        self._least = [math.inf] * len(self._drives)
-
-    def sent(self, torques: Sequence[int], now: float) -> None:
-        """Record the torques (n,), permille, that are sent at `now`, s."""
-        self._sent.append((now, tuple(torques)))
-        # the newest one beyond the time still counts: it acted until the next one
-        while len(self._sent) > 1 and self._sent[1][0] < now - HELD:
-            self._sent.popleft()
-
-    def problems(self, now: float, wheel_rate: Array) -> Iterator[Problem]:
-        """
-        Yield overspeeds and torque deviations.
-
-        Parameters
-        ----------
-        now : float, s
-        wheel_rate : array, rad/s
-            Of the joints of the drives.
-        """
-        for i, drive in enumerate(self._drives):
-            if self._settings.overspeed_margin > 0:
-                yield from self._overspeed(i, drive, now, float(wheel_rate[i]))
-            if self._settings.torque_tolerance > 0 and self._sent and drive.sampled:
-                yield from self._deviation(i, drive, now)
-
-    def _overspeed(self, i: int, drive: Drive, now: float, rate: float) -> Iterator[Problem]:
-        limit = self._settings.overspeed_margin * drive.settings.rate_limit
-        self._fast_since[i] = min(self._fast_since[i], now) if abs(rate) > limit else math.inf
-        if now - self._fast_since[i] > OVERSPEED_TIME:
-            yield Problem(
-                drive.name, 'overspeed', f'its joint turns at {rate:.1f} rad/s, limit '
-                f'{limit:.1f} rad/s (overspeed_margin times the rate limit of the '
-                'description)', 'look for a wheel that spins, a slope or a second source of '
-                f'commands, {RECOVER}')
-
-    def _deviation(self, i: int, drive: Drive, now: float) -> Iterator[Problem]:
-        # band of the recent commands, down to zero while the drive limits its current
-        commands = [torques[i] for _, torques in self._sent]
-        low, high = min(commands), max(commands)
-        if drive.statusword & INTERNAL_LIMIT:
-            low, high = min(low, 0), max(high, 0)
-        off = max(low - drive.torque, drive.torque - high, 0)
-        if off <= self._tolerance[i]:
-            self._since[i] = self._least[i] = math.inf
-            return
-        # the clock starts at the smallest deviation so far
-        if off < self._least[i] - SETTLING * self._tolerance[i]:
-            self._since[i], self._least[i] = now, off
-        if now - self._since[i] > self._settings.torque_deviation_time:
-            units = drive.settings.units
-            yield Problem(
-                drive.name, 'torque', f'its torque (6077h) is {units.torque(drive.torque):.3f} '
-                f'N·m, commanded {units.torque(commands[-1]):.3f} N·m, for '
-                f'{now - self._since[i]:.3f} s (tolerance {self._settings.torque_tolerance:g} of '
-                'the torque limit)', 'look for a second source of commands, check current limits, '
-                f'torque slope and motor cables, {RECOVER}')
 
 
 class Supervisor:
@@ -190,6 +94,8 @@ class Supervisor:
         self.state, self.held, self.allowed = ArmState.DISARMED, '', False
         self.faults: list[Problem] = []
         self._since, self._watch = 0.0, DriveWatch(settings, self.drives)
+        self._now = 0.0
+        self._stops = StopWatch(robot, settings, self.drives, self._place)
         # as long as arming may take, because a fault reaction brakes first
         cycles = max(2, round(settings.arming_timeout * settings.rate))
         self._resets = [FaultReset(cycles) for _ in self.drives]
@@ -198,6 +104,21 @@ class Supervisor:
     def to_configure(self) -> bool:
         """True when a faulty device has lost its configuration."""
         return any(f.configure for f in self.faults)
+
+    @property
+    def withheld(self) -> bool:
+        """True when the heartbeat must end, since a drive does not follow "voltage off"."""
+        return self._stops.withheld
+
+    @property
+    def moving(self) -> str:
+        """Joints that turn and drives with voltage, as text; empty at rest."""
+        return self._stops.moving()
+
+    @property
+    def powered(self) -> bool:
+        """True while a drive that responds has voltage at its motor."""
+        return self._stops.powered()
 
     def command(self, torque: Array, now: float) -> None:
         """Take a command (efforts,) N·m at `now`, s, as `WheelGate.command`."""
@@ -222,7 +143,8 @@ class Supervisor:
         if self.state in (ArmState.ARMING, ArmState.ARMED):
             return
         if self.state != ArmState.DISARMED:
-            raise Refused('; '.join(map(str, self.faults)) or f'the robot is {self.state.value}')
+            raise Refused('; '.join(map(str, self.faults)) or
+                          f'the robot is {self.state.value}: {self.moving}')
         if late := self._late():
             raise Refused(f'{late}: no sample yet')
         if problems := self._problems(now):
@@ -230,11 +152,12 @@ class Supervisor:
         if lack := self._lack_of_zero(now):
             raise Refused(lack)
         self.state, self._since = ArmState.ARMING, now
+        self._stops.arm()
 
     def disarm(self) -> None:
         """Stop and disable the drives; a fault stays latched."""
         if self.state in (ArmState.ARMING, ArmState.ARMED):
-            self.state = ArmState.DISARMED
+            self.state = ArmState.STOPPING
         self.gate.close('disarmed')
 
     def latch(self, problem: Problem) -> None:
@@ -254,10 +177,17 @@ class Supervisor:
         Clear the faults and reset the drives in FAULT; the robot ends disarmed.
 
         Devices that lost their configuration (`to_configure`) must have been configured before.
+
+        Raises
+        ------
+        Refused
+            A wheel turns, or a drive has voltage; the faults stay.
         """
+        self.check_rest()
         self.disarm()
         if self.state == ArmState.FAULT:
-            self.faults, self.state = [], ArmState.RECOVERING
+            self.faults, self.state, self._since = [], ArmState.RECOVERING, self._now
+            self._stops.release()
             for device in self.devices:
                 device.emergency = ''
             for reset in self._resets:
@@ -265,8 +195,14 @@ class Supervisor:
                 reset.cancel()
                 reset.request()
 
-    def step(self, now: float, wheel_rate: Array, steering_rate: Array | None = None
-             ) -> list[Order]:
+    def check_rest(self) -> None:
+        """Raise Refused in a stop that has not ended, as far as the drives respond."""
+        if self.state == ArmState.FAULT and (moving := self.moving):
+            raise Refused(f'the robot is not at rest: {moving}; wait until it stands, or press '
+                          'the emergency stop')
+
+    def step(self, now: float, wheel_rate: Array, steering_rate: Array | None = None,
+             steering: Array | None = None) -> list[Order]:
         """
         Return the order of each drive in this cycle.
 
@@ -278,19 +214,27 @@ class Supervisor:
             For braking after a command timeout.
         steering_rate : (n,) array, rad/s, optional
             Of robots with drives on steering joints.
+        steering : (n,) array, rad, optional
+            In a complete cycle: the senses of the drives are judged by the motion.
         """
-        self._advance(now)
         rates = (wheel_rate if steering_rate is None else np.concatenate(
             [wheel_rate, steering_rate]))[self._place]
+        self._now = now
+        self._stops.see(now)
+        if steering is not None and steering_rate is not None:
+            self._stops.judge(now, steering, wheel_rate, steering_rate)
+        self._advance(now)
         if self.state == ArmState.ARMED:
-            for problem in self._watch.problems(now, rates):
+            for problem in [*self._watch.problems(now, rates), *self._stops.wrong_senses(now),
+                            *self._stops.braked(now, '' if self.held else self.gate.reason)]:
                 self.latch(problem)
         self.held = self._late() if self.state == ArmState.ARMED else ''
         if self.state in (ArmState.ARMING, ArmState.ARMED):
             return self._enabled_orders(now, wheel_rate, rates)
         self._watch.reset()
-        rest = Target.QUICK_STOP if self.settings.quick_stop else Target.DISABLED
-        words = [controlword(d.state, rest) for d in self.drives]
+        for problem in self._stops.step(now):
+            self.latch(problem)
+        words = [controlword(d.state, self._stops.target(i)) for i, d in enumerate(self.drives)]
         if self.state == ArmState.RECOVERING:
             resets = [r.step(d.state) for d, r in zip(self.drives, self._resets, strict=True)]
             words = [word if reset is None else reset
@@ -325,6 +269,8 @@ class Supervisor:
         elif self.state == ArmState.ARMING:
             self._arming(now)
         elif self.state == ArmState.RECOVERING and not any(r.active for r in self._resets):
+            self._rest(now)
+        elif self.state == ArmState.STOPPING and self._stops.at_rest(now):
             self.state = ArmState.DISARMED
 
     def _arming(self, now: float) -> None:
@@ -338,6 +284,15 @@ class Supervisor:
         elif waited > self.settings.arming_timeout:
             for problem in refused:
                 self.latch(problem)
+
+    def _rest(self, now: float) -> None:
+        """End a recovery at rest; a robot that moves on has not recovered."""
+        if self._stops.at_rest(now):
+            self.state = ArmState.DISARMED
+        elif now - self._since > self.settings.arming_timeout:
+            self.latch(Problem('robot', 'moving', 'it is not at rest: '
+                               f'{self.moving or "not all drives respond"}',
+                               f'wait until it stands, {RECOVER}'))
 
     def _resetting(self, problem: Problem) -> bool:
         """Return True for the fault of a drive whose reset is in progress."""

@@ -102,6 +102,9 @@ TRANSITIONS: tuple[Transition, ...] = tuple(Transition(*row) for row in (
     (16, _S.QUICK_STOP_ACTIVE, _C.ENABLE_OPERATION, _S.OPERATION_ENABLED),
 ))
 
+# states in which the motor has current
+POWERED = (_S.OPERATION_ENABLED, _S.QUICK_STOP_ACTIVE, _S.FAULT_REACTION_ACTIVE)
+
 # bits of the statusword beside the state
 VOLTAGE_ENABLED = 1 << 4
 WARNING = 1 << 7

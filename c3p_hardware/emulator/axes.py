@@ -18,7 +18,8 @@ Send = Callable[[int, bytes], None]
 # fields of `EmulatedDevices` with one value per drive or encoder, and those of their cards
 DRIVE_VALUES = {'rated_torque': 'rated_torque', 'gear_ratio': 'gear_ratio',
                 'efficiency': 'efficiency', 'wheel_counts': 'counts',
-                'wheel_direction': 'direction', 'velocity_gain': 'velocity_gain'}
+                'wheel_direction': 'direction', 'motor_leads': 'leads',
+                'drive_polarity': 'polarity', 'velocity_gain': 'velocity_gain'}
 ENCODER_VALUES = {'steering_counts': 'counts', 'steering_turns': 'turns',
                   'steering_direction': 'direction', 'steering_zero_counts': 'zero_counts',
                   'encoder_gear_ratio': 'gear_ratio'}
@@ -43,7 +44,8 @@ class EmulatedDevices:
         Channel on the card; cards with several have equal node ids.
     drive_serials, encoder_serials : tuple of int
         Empty for 1001 … and 2001 ….
-    rated_torque, gear_ratio, efficiency, wheel_counts, wheel_direction, velocity_gain : tuple
+    rated_torque, gear_ratio, efficiency, wheel_counts, wheel_direction, motor_leads, \
+drive_polarity, velocity_gain : tuple
         Of the drives, as in `DriveCard`: one for all or one per joint; empty for that of `drive`.
     steering_counts, steering_turns, steering_direction, steering_zero_counts, \
 encoder_gear_ratio : tuple
@@ -64,6 +66,8 @@ encoder_gear_ratio : tuple
     efficiency: tuple[float, ...] = ()
     wheel_counts: tuple[int, ...] = ()
     wheel_direction: tuple[int, ...] = ()
+    motor_leads: tuple[int, ...] = ()
+    drive_polarity: tuple[int, ...] = ()
     velocity_gain: tuple[float, ...] = ()
     steering_counts: tuple[int, ...] = ()
     steering_turns: tuple[int, ...] = ()

@@ -62,6 +62,11 @@ class DriveCard:
         Counts of the encoder per turn of the motor.
     direction : int
         Mounting of the motor, 1 or -1.
+    leads : int
+        -1 for exchanged motor leads: the torque has the opposite sense, the counts have not.
+    polarity : int
+        -1 for exchanged encoder channels, or 607Eh alone: the counts have the opposite sense, for
+        the ramp of the drive as well, the torque has not.
     bandwidth : float, Hz
         Bandwidth of the current loop, a first-order lag.
     max_permille : int
@@ -77,6 +82,8 @@ class DriveCard:
     efficiency: float = 0.8
     counts: int = 2000
     direction: int = 1
+    leads: int = 1
+    polarity: int = 1
     bandwidth: float = 500.0
     max_permille: int = 3000
     voltage: float = 24.0
@@ -89,18 +96,25 @@ class DriveCard:
             value = getattr(self, name)
             if not (math.isfinite(value) and value > 0):
                 raise ValueError(f'{name} = {value}: must be a number greater than zero')
-        if self.direction not in (1, -1):
-            raise ValueError(f'direction = {self.direction}: must be 1 or -1')
+        for name in ('direction', 'leads', 'polarity'):
+            if getattr(self, name) not in (1, -1):
+                raise ValueError(f'{name} = {getattr(self, name)}: must be 1 or -1')
 
     @property
     def permille_torque(self) -> float:
         """Torque at the wheel for one permille, N·m, with its sign."""
-        return self.direction * self.rated_torque * self.gear_ratio * self.efficiency / 1000
+        size = self.rated_torque * self.gear_ratio * self.efficiency / 1000
+        return self.direction * self.leads * size
 
     @property
     def counts_per_radian(self) -> float:
         """Counts per radian of the wheel, with their sign."""
-        return self.direction * self.counts * self.gear_ratio / (2 * math.pi)
+        return self.sense * self.counts * self.gear_ratio / (2 * math.pi)
+
+    @property
+    def sense(self) -> int:
+        """Sign of the counts for a forward turn of the wheel."""
+        return self.direction * self.polarity
 
 
 class MotorDrive:
@@ -306,7 +320,7 @@ class MotorDrive:
     def _setpoint(self, dt: float, wheel_rate: float) -> float:
         """Return the setpoint of the current loop, permille, and end finished ramps."""
         limit = min(self.max_torque, self.max_current, self.card.max_permille)
-        rate = self.card.direction * wheel_rate
+        rate = self.card.sense * wheel_rate
         if self.state in (DriveState.QUICK_STOP_ACTIVE, DriveState.FAULT_REACTION_ACTIVE):
             setpoint = self._braking(dt, rate)
         else:

@@ -106,6 +106,8 @@ class CardLink:
                 probe = EchoProbe(network, self.settings.master_id)
                 self.identities = configure(network, self.settings)
                 start(network, self.settings)
+            for drive, identity in zip(self.drives, self.identities, strict=False):
+                drive.know_ramp(identity.ramp)
         except BaseException:
             self.close()
             raise
@@ -161,7 +163,7 @@ class CardLink:
         return self._wait(ArmState.ARMING, ArmState.ARMED)
 
     def disarm(self) -> str:
-        """Stop and disable the motors."""
+        """Stop and disable the motors; return the state, 'stopping' until the robot stands."""
         with self._cycle().lock:
             self._supervisor.disarm()
         return self.state.value
@@ -183,7 +185,11 @@ class CardLink:
         """
         if self.state != ArmState.FAULT:
             return f'no fault to recover from: {self.state.value}'
-        if self._loop is None or self._supervisor.to_configure:
+        loop = self._loop
+        if loop is not None:
+            with loop.lock:
+                self._supervisor.check_rest()
+        if loop is None or self._supervisor.to_configure:
             self.connect()
         with self._cycle().lock:
             self._cycle().restart_sensing()

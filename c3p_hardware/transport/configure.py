@@ -89,6 +89,8 @@ class Identity:
     vendor, product, revision, serial : int
     lacks : str
         Missing functions as text; empty without any.
+    ramp : int
+        Deceleration of the quick stop of a drive, 6085h [counts/s²]; 0 when unknown.
     """
 
     name: str
@@ -99,6 +101,7 @@ class Identity:
     revision: int
     serial: int
     lacks: str = ''
+    ramp: int = 0
 
 
 def configure(network: canopen.Network, settings: CardSettings) -> list[Identity]:
@@ -115,8 +118,9 @@ def configure(network: canopen.Network, settings: CardSettings) -> list[Identity
         identity = identify(objects)
         check(drive, identity)
         lacks = _configure_drive(objects, drive, identity, settings, drive.node_id not in begun)
+        ramp = objects.optional(_of(drive, 0x6085), 0, 'I') or 0
         begun.add(drive.node_id)
-        found.append(replace(identity, lacks=lacks))
+        found.append(replace(identity, lacks=lacks, ramp=ramp))
     for encoder in settings.encoders:
         objects = _begin(network, encoder.node_id, encoder.name)
         found.append(identify(objects))

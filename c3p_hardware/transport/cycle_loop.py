@@ -32,11 +32,15 @@ REMEMBERED = 64
 # averaging time of the bus load, s
 LOAD_OVER = 1.0
 
-# cycles in which the drives are disabled before the loop ends
+# cycles in which the drives are disabled before the loop ends, at least
 LAST_CYCLES = 3
 
-# timeout of the end of the loop, s: it takes some ten milliseconds
-STOP_WITHIN = 2.0
+# longest time in which the loop goes on until no drive has voltage, s: a quick stop, and what
+# follows one without effect
+LEAVE_WITHIN = 5.0
+
+# timeout of the end of the loop, s
+STOP_WITHIN = LEAVE_WITHIN + 2.0
 
 
 class CycleLoop:
@@ -105,7 +109,7 @@ class CycleLoop:
 
     def stop(self) -> None:
         """
-        Disable the drives and end the cycles.
+        Disable the drives and end the cycles, once no drive has voltage.
 
         Raises
         ------
@@ -143,26 +147,27 @@ class CycleLoop:
 
     def _run(self) -> None:
         try:
-            self._keep_rate()
+            self._keep_rate(lambda: not self._over.is_set())
         except Exception as error:
             # raised again in the executor
             self.failure = error
         finally:
             self._leave_bus()
 
-    def _keep_rate(self) -> None:
+    def _keep_rate(self, going: Callable[[], bool]) -> None:
+        """Run cycles while `going`."""
         period = self._settings.period
         deadline = time.monotonic()
         beat = loaded = deadline
         counted = 0
-        while not self._over.is_set():
+        while going():
             begin, used = time.monotonic(), time.thread_time()
             self.lateness.add(begin - deadline)
             if begin - deadline > period:
                 left_out = int((begin - deadline) / period)
                 self.overruns += left_out
                 deadline += left_out * period
-            if begin >= beat:
+            if begin >= beat and not self.supervisor.withheld:
                 self.bus.heartbeat()
                 # a late one is not followed by an early one
                 beat = begin + self._settings.heartbeat_period
@@ -186,6 +191,7 @@ class CycleLoop:
         if self._restarted.is_set():
             self._restarted.clear()
             self._sensing.resume()
+        steering = None
         if complete:
             try:
                 joints, found = self._sensing.step(sampled)
@@ -194,6 +200,7 @@ class CycleLoop:
             else:
                 problems += found
                 self._wheel_rate, self._steering_rate = joints.wheel_rate, joints.steering_rate
+                steering = joints.steering
                 self._publish_joints(joints, stamp)
         self.incomplete += not complete
         if complete:
@@ -202,7 +209,7 @@ class CycleLoop:
             for problem in problems:
                 self.supervisor.latch(problem)
             orders = self.supervisor.step(time.monotonic(), self._wheel_rate,
-                                          self._steering_rate)
+                                          self._steering_rate, steering)
             # a torque is sent in complete cycles only, zero torque or velocity in any
             send = complete or not any(order.target for order in orders)
         if send:
@@ -217,8 +224,15 @@ class CycleLoop:
         self._publish(joints, stamp)
 
     def _leave_bus(self) -> None:
+        """Stop the drives, watch the stop until none has voltage, and leave the bus."""
+        end = time.monotonic() + LEAVE_WITHIN
         with self.lock:
             self.supervisor.disarm()
+        try:
+            self._keep_rate(lambda: self.supervisor.powered and time.monotonic() < end)
+        except Exception as error:
+            self.failure = self.failure or error
+        with self.lock:
             for _ in range(LAST_CYCLES):
                 self.bus.order(self.supervisor.step(time.monotonic(), self._wheel_rate,
                                                     self._steering_rate))

@@ -80,9 +80,11 @@ class Slave:
             self.state = DriveState.SWITCH_ON_DISABLED
 
     def quick_stop_ended(self):
-        """Come to rest after a quick stop."""
+        """Come to rest after a quick stop, or the reaction to a fault."""
         if self.state == DriveState.QUICK_STOP_ACTIVE:
             self.state = DriveState.SWITCH_ON_DISABLED
+        elif self.state == DriveState.FAULT_REACTION_ACTIVE:
+            self.state = DriveState.FAULT
 
 
 class CardBench:
@@ -134,6 +136,14 @@ class CardBench:
         for slave, order in zip(self.slaves, orders, strict=False):
             slave.obey(order)
         return orders
+
+    def come_to_rest(self):
+        """Let quick stops end, and the rest be seen."""
+        self.cycle()
+        for slave in self.slaves:
+            slave.quick_stop_ended()
+        for _ in range(20):
+            self.cycle()
 
     def arm(self):
         """Arm and return once all drives hold their wheels."""

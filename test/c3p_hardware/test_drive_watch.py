@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from c3p_hardware.canopen.cia402 import INTERNAL_LIMIT, VOLTAGE_ENABLED, DriveState, state_bits
 from c3p_hardware.canopen.process_data import DRIVE_SAMPLE
+from c3p_hardware.drive_watch import HELD, DriveWatch
 from c3p_hardware.settings import DriveSettings, SettingsError
-from c3p_hardware.supervisor import HELD, ArmState, DriveWatch
+from c3p_hardware.supervisor import ArmState
 
 PERIOD = 1 / 200
 # 0.2 of 1.2 N·m, permille of 1.232 N·m
@@ -125,6 +126,7 @@ def test_a_quick_stop_has_torques_of_its_own():
         for slave in bench.slaves[:3]:
             slave.torque = -900
         bench.cycle(PUSH)
+    bench.come_to_rest()
     assert bench.state == ArmState.DISARMED and not bench.supervisor.faults
 
 

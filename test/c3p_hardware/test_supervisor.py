@@ -52,10 +52,9 @@ def check_locked(bench):
             assert not any(o.controlword in TOWARDS_POWER for o in orders)
     with pytest.raises(Refused, match=r'~/recover'):
         bench.supervisor.arm(bench.now)
-    for slave in bench.slaves:
-        slave.quick_stop_ended()
+    bench.come_to_rest()
     bench.supervisor.recover()
-    for torque in [PUSH, ZERO] * 5 + [PUSH]:
+    for torque in [PUSH, ZERO] * 10 + [PUSH]:
         assert torques(bench.cycle(torque)) == [0, 0, 0]
     assert bench.state == ArmState.DISARMED and not bench.supervisor.faults
     with pytest.raises(Refused, match='release the command first'):
@@ -140,19 +139,27 @@ def test_drives_brake_or_coast_as_the_settings_say(quick, stop):
     bench = CardBench(card_settings_of(quick_stop=quick)).arm()
     getattr(bench.supervisor, stop)()
     assert [o.controlword for o in bench.cycle()] == [0x02 if quick else 0x00] * 3
-    # a robot that still brakes goes on braking when somebody asks to recover
-    bench.supervisor.recover()
     for _ in range(5):
         bench.cycle()
     braking = DriveState.QUICK_STOP_ACTIVE if quick else DriveState.SWITCH_ON_DISABLED
     assert [s.state for s in bench.slaves[:3]] == [braking] * 3
+    bench.come_to_rest()
+    bench.supervisor.recover()
+    for _ in range(20):
+        bench.cycle()
     assert bench.state == ArmState.DISARMED
 
 
-def test_a_disarmed_robot_is_armed_again_out_of_a_quick_stop(driving):
+def test_a_robot_that_stops_is_armed_again_once_it_stands(driving):
     driving.supervisor.disarm()
     driving.cycle(ZERO)
     assert driving.slaves[0].state == DriveState.QUICK_STOP_ACTIVE
+    for _ in range(20):
+        driving.cycle(ZERO)
+    assert driving.state == ArmState.STOPPING
+    with pytest.raises(Refused, match=r'stopping: drive of wheel_joint_1 .* QUICK_STOP_ACTIVE'):
+        driving.supervisor.arm(driving.now)
+    driving.come_to_rest()
     driving.arm()
     assert any(torques(driving.cycle(PUSH)))
 
@@ -238,6 +245,7 @@ def test_recovering_resets_drives_by_one_edge_and_a_fault_that_stays_is_told_aga
     slave = driving.slave(DRIVE)
     slave.state = DriveState.FAULT
     driving.cycle(ZERO)
+    driving.come_to_rest()
     slave.obey = lambda order: words.append(order.controlword)
     words = []
     driving.supervisor.recover()
@@ -253,7 +261,7 @@ def test_recovering_resets_drives_by_one_edge_and_a_fault_that_stays_is_told_aga
 def test_another_fault_while_recovering_is_latched_at_once(driving):
     driving.slave(DRIVE).state = DriveState.FAULT
     driving.slave(DRIVE).obey = lambda order: None
-    driving.cycle(ZERO)
+    driving.come_to_rest()
     driving.supervisor.recover()
     driving.cycle(ZERO)
     assert driving.state == ArmState.RECOVERING
@@ -265,7 +273,7 @@ def test_another_fault_while_recovering_is_latched_at_once(driving):
     driving.slave(ENCODER).alarms = 0
     del driving.slave(DRIVE).obey
     driving.supervisor.recover()
-    for _ in range(5):
+    for _ in range(15):
         driving.cycle(ZERO)
     assert driving.state == ArmState.DISARMED
 

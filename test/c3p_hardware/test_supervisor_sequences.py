@@ -9,7 +9,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from c3p_hardware.canopen.cia402 import DriveState
+from c3p_hardware.canopen.cia402 import POWERED, DriveState
 from c3p_hardware.supervisor import ArmState, Refused
 
 
@@ -47,6 +47,8 @@ class Master(RuleBasedStateMachine):
                 assert state == before == ArmState.ARMED or before == ArmState.ARMING
                 assert order.controlword == ENABLE_OPERATION
                 assert abs(order.torque) <= drive.settings.max_permille
+        if state == ArmState.DISARMED != before:
+            assert not any(d.state in POWERED for d in bench.drives)
         if state == ArmState.ARMED != before:
             assert all(d.behind <= bench.settings.missed_cycles for d in bench.devices)
         if any(torques(orders)):
@@ -74,8 +76,9 @@ class Master(RuleBasedStateMachine):
         """Do what a careful user does, so that the machine is often armed."""
         if self.bench.state == ArmState.FAULT:
             heal(self.bench)
-            self.bench.supervisor.recover()
-        self.pass_cycles(ZERO, 8, (), ZERO)
+            self.bench.come_to_rest()
+            self.recover()
+        self.pass_cycles(ZERO, 25, (), ZERO)
         self.arm()
         self.pass_cycles(ZERO, 5, (), ZERO)
 
@@ -93,7 +96,7 @@ class Master(RuleBasedStateMachine):
         if what == 'disarm':
             supervisor.disarm()
         elif what == 'recover':
-            supervisor.recover()
+            self.recover()
         elif what == 'quick_stop':
             supervisor.quick_stop()
         elif what == 'breaks':
@@ -101,10 +104,18 @@ class Master(RuleBasedStateMachine):
             happen(self.bench.slave(drive + (10 if node == ENCODER else 0)))
         else:
             self.bench.slave(drive).state = state
-        if what in ('disarm', 'recover', 'quick_stop'):
+        if what in ('disarm', 'quick_stop') or before == ArmState.FAULT or (
+                supervisor.state not in (ArmState.ARMING, ArmState.ARMED)):
             self.armed = False
         if then:
             self.pass_cycles(PUSH, 3, {then}, ZERO)
+
+    def recover(self):
+        faults, moving = list(self.bench.supervisor.faults), self.bench.supervisor.moving
+        try:
+            self.bench.supervisor.recover()
+        except Refused:
+            assert moving and self.bench.supervisor.faults == faults
 
     @rule()
     def all_is_well_again(self):
