@@ -41,6 +41,10 @@ LEAST_EFFECT = 0.5
 # speed of a wheel at standstill, m/s: 0.2 rad/s of a wheel of 4 cm, some counts per cycle
 REST_SPEED = 0.008
 
+# speed in a quick stop to which a slope or a push may slow a robot that is wired well, m/s: wheels
+# that stand askew brake less, and without voltage it would roll away
+CREEP_SPEED = 0.15
+
 # time for which all wheels must be at rest, s
 REST_TIME = 0.05
 
@@ -60,6 +64,8 @@ FIRST_PATH = 1.0
 # the brake of the gate must have slowed the robot after this multiple of its time constant, and
 # inclination, rad, on which it may roll on
 BRAKE_TIME, SLOPE = 8.0, 0.1
+
+FAILURES = (Effect.LATE, Effect.GROWS)
 
 # cycles without joints after which the motion is a new one
 MOST_MISSED = 3
@@ -217,14 +223,21 @@ class StopWatch:
         powered = [i for i, d in enumerate(self._drives) if d.state in POWERED and d.sampled]
         if self._stop is None and powered:
             self._began_rate = list(self._rate)
-            self._stop = OrderedStop(self._deceleration(), self._settings.stop_margin, REST_SPEED)
-            self._stop.begin(now, self._speed())
+            margin, least = self._settings.stop_margin, self._deceleration()
+            self._stop = OrderedStop(least, margin, REST_SPEED)
+            self._creep = OrderedStop(least, margin, CREEP_SPEED)
+            for order in (self._stop, self._creep):
+                order.begin(now, self._speed())
+        elif not powered and self.at_rest(now):
+            # the order is carried out; a drive that gets voltage later is a new one
+            self.release()
         if self._stop is None:
             return
         yield from self.wrong_senses(now)
-        effect = self._stop.step(now, self._speed())
+        effect, slowed = (order.step(now, self._speed()) for order in (self._stop, self._creep))
         braking = [i for i in powered if self.target(i) is Target.QUICK_STOP]
-        if braking and effect in (Effect.LATE, Effect.GROWS):
+        fails = slowed in FAILURES or effect in FAILURES and not self._sense.well
+        if braking and fails:
             yield self._without_effect(now, braking, effect)
             self._switch_off(now, braking)
         # at rest there is nothing to brake: an end of the quick stop that the drive does not see
@@ -263,7 +276,7 @@ class StopWatch:
                                       self._settings.stop_margin, rest)
             self._brake.begin(now, self._speed())
         effect = self._brake.step(now, self._speed())
-        if effect in (Effect.LATE, Effect.GROWS):
+        if effect in FAILURES:
             what = 'accelerate' if effect is Effect.GROWS else 'do not slow down'
             yield Problem('robot', 'brake', f'the wheels brake ({reason}), but {what}: after '
                           f'{now - self._brake.begun:.2f} s {self._rates()}', 'look for a slope, a '

@@ -11,9 +11,10 @@ drive reports torques that brake. The motion of the platform shows what the torq
 with the torques (6077h) and rates that the drives report. A hypothesis is a set of drives of which
 torques, counts or both have the opposite sign. It is judged by the momentum that it leaves
 unexplained over `WINDOW`, as a speed of the robot's mass, and by the rates that contradict each
-other: the sum of the squares of both, m²/s². That all is well is judged for several masses, since
-a payload is no wrong wiring. A push or a slope is momentum that no hypothesis explains: that of a
-drive has the direction of its wheel and twice its torque.
+other: the sum of the squares of both, m²/s². That all is well is judged for several masses and with
+a force of up to `SLOPE` times the weight, since a payload, a slope or a push is no wrong wiring. A
+larger push is momentum that no hypothesis explains: that of a drive has the direction of its wheel
+and twice its torque.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from c3p_description.model import Array, CasterRobot
+from c3p_description.model import GRAVITY, Array, CasterRobot
 from c3p_dynamics.caster_dynamics import bias, mass_matrix
 from c3p_kinematics import _planar_kernels as kernels
 
@@ -37,7 +38,7 @@ WINDOW, MEMORY = 0.04, 0.08
 RATE_DELAY = 0.008
 
 # unexplained speed below which nothing is wrong, m/s
-LEAST_SPEED = 0.02
+LEAST_SPEED = 0.015
 
 # fraction of the squares that the right hypothesis leaves at most, and factor by which it leaves
 # less than any other set of drives
@@ -48,6 +49,12 @@ PATIENCE = 0.03
 
 # masses as multiples of the described one, for which all may be well
 MASSES = (0.7, 1.0, 1.4, 2.0, 3.0)
+
+# slope, rad, whose force may act on a robot that is wired well
+SLOPE = 0.1
+
+# momentum of no size, N·s
+TINY = 1e-12
 
 # largest number of drives that are wrong at once
 MOST_WRONG = 2
@@ -101,6 +108,8 @@ class TorqueSense:
         self._mass = np.ones((count, 1))
         self._mass[:len(MASSES), 0] = MASSES
         self._lever = np.concatenate([robot.wheel_radius, robot.caster_offset])
+        # momentum of a slope within the window, N·s
+        self._downhill = GRAVITY * math.sin(SLOPE) * robot.total_mass * WINDOW
         self.reset()
 
     def reset(self) -> None:
@@ -110,7 +119,8 @@ class TorqueSense:
         self._twist: Array | None = None
         self._torques: deque[Array] = deque()
         self._momentum, self._square = np.zeros((count, 3)), np.zeros(count)
-        self._best, self._time = (), 0.0
+        self._best: tuple[Wrong, ...] = ()
+        self._time = self._seen = 0.0
 
     def step(self, dt: float, steering: Array, wheel_rate: Array, steering_rate: Array,
              torque: Array) -> None:
@@ -143,11 +153,22 @@ class TorqueSense:
         moved = (self._twist - before) @ mass + dt * bias(
             robot, np.broadcast_to(steering, (len(force), n)), self._twist)
         self._momentum = math.exp(-dt / WINDOW) * self._momentum + self._mass * moved - dt * force
-        unexplained = np.einsum('hi,hi->h', self._momentum,
-                                np.linalg.solve(mass, self._momentum.T).T) / robot.total_mass
+        left = self._momentum.copy()
+        size = np.hypot(*left[:len(MASSES), :2].T)
+        left[:len(MASSES), :2] *= np.maximum(1.0 - self._downhill / np.maximum(size, TINY), 0.0
+                                             )[:, None]
+        unexplained = np.einsum('hi,hi->h', left, np.linalg.solve(mass, left.T).T
+                                ) / robot.total_mass
+        self._seen += dt
         keep = math.exp(-dt / MEMORY)
         self._square = keep * self._square + (1.0 - keep) * (unexplained + apart)
         self._judge(dt)
+
+    @property
+    def well(self) -> bool:
+        """True when payload, slope and the torques of all drives as reported explain the motion."""
+        return self._seen > MEMORY and bool(
+            self._square[:len(MASSES)].min() < LEAST_SPEED ** 2)
 
     def _judge(self, dt: float) -> None:
         """Keep the best explanation if it has been the same for a while."""
@@ -162,7 +183,9 @@ class TorqueSense:
                   if not drives <= {w.drive for w in some}]
         clear = (well > LEAST_SPEED ** 2 and rest[best] < EXPLAINED * well
                  and CLEARLY * rest[best] < min(others, default=math.inf))
-        simple = self._simplest(drives, EXPLAINED * well) if clear else ()
+        simple: tuple[Wrong, ...] = ()
+        if clear:
+            simple = self._simplest(drives, EXPLAINED * well)
         self._time = self._time + dt if simple and simple == self._best else 0.0
         self._best = simple
         if self._time >= PATIENCE:

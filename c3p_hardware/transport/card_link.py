@@ -22,6 +22,9 @@ from c3p_hardware.transport.cycle_loop import CycleLoop
 # polling period of a request for its result, s
 POLL_PERIOD = 0.002
 
+# time that a request to recover waits for the end of a stop before it is rejected, s
+REST_WITHIN = 0.3
+
 
 class CardLink:
     """
@@ -181,14 +184,13 @@ class CardLink:
         Raises
         ------
         BusError, ConfigurationError, Refused
-            The fault is still present.
+            The fault is still present, a wheel turns, or a drive is in a stop.
         """
         if self.state != ArmState.FAULT:
             return f'no fault to recover from: {self.state.value}'
         loop = self._loop
         if loop is not None:
-            with loop.lock:
-                self._supervisor.check_rest()
+            self._wait_for_rest(loop)
         if loop is None or self._supervisor.to_configure:
             self.connect()
         with self._cycle().lock:
@@ -224,6 +226,14 @@ class CardLink:
         if self._loop is None:
             raise Refused('the bus is closed: ~/recover opens it again')
         return self._loop
+
+    def _wait_for_rest(self, loop: CycleLoop) -> None:
+        """Return once the robot stands; Refused when it does not soon."""
+        end = time.monotonic() + REST_WITHIN
+        while loop.failure is None and self._supervisor.moving and time.monotonic() < end:
+            time.sleep(POLL_PERIOD)
+        with loop.lock:
+            self._supervisor.check_rest()
 
     def _wait(self, transient: ArmState, goal: ArmState) -> str:
         """Return once the state has left `transient`, which the supervisor limits in time."""

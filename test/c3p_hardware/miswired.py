@@ -8,7 +8,7 @@ controller's law, which follows one twist.
 
 import threading
 import time
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,7 +46,10 @@ def robots():
     c3p = load_casters('c3p')
     four = replace(CasterRobot.regular(0.35, np.radians([45, 135, 225, 315]), 0.04, 0.05, 40.0,
                                        4.5), torque_limit=np.full(4, 1.2),
-                   wheel_rate_limit=np.full(4, 25.0), name='four')
+                   wheel_rate_limit=np.full(4, 25.0), name='four',
+                   friction=replace(c3p.friction, **{
+                       f.name: np.resize(getattr(c3p.friction, f.name), 4)
+                       for f in fields(c3p.friction) if f.name != 'smoothing'}))
     heavy = replace(c3p, platform_mass=3.0 * c3p.platform_mass,
                     platform_inertia=3.0 * c3p.platform_inertia, name='heavy')
     return {'c3p': c3p, 'four': four, 'heavy': heavy}
@@ -82,20 +85,29 @@ class MiswiredRobot:
         Fields of `EmulatedDevices` that differ from the parameters of the interface.
     twist : (3,) array_like
         The command, m/s and rad/s.
+    plant : Plant, optional
+        The true robot; by default one as described.
     parameters
         Of the hardware interface.
+
+    Attributes
+    ----------
+    moments : list of Moment
+        Truth of each cycle.
+    moves : bool
+        The law follows `twist`, otherwise it stops.
     """
 
-    def __init__(self, virtual_time, robot, wiring=None, twist=AHEAD, **parameters):
+    def __init__(self, virtual_time, robot, wiring=None, twist=AHEAD, plant=None, **parameters):
         self._clock, self._channel = virtual_time, f'robot {id(self)}'
         self.robot = robot
-        self.plant = make_plant('analytic', robot)
+        self.plant = plant or make_plant('analytic', robot)
         self._bus = can.Bus(self._channel, interface='virtual')
         self.cards = EmulatedCards(self._bus, self.plant, EmulatedDevices(**(wiring or {})))
         self._over = threading.Event()
         self._thread = threading.Thread(target=self.cards.run, args=(self._over,))
         self._thread.start()
-        self.twist, self.moves, self.listens = np.array(twist), False, True
+        self.twist, self.moves = np.array(twist), False
         values = law_values()
         self._law, self._last = make_chain(values, robot), None
         self._damping, self._standstill = values.stop_damping, values.standstill_speed
@@ -111,8 +123,6 @@ class MiswiredRobot:
         truth = self.cards.truth
         self.moments.append(Moment(now, truth.pose.copy(), self.cards.sample.wheel_rate.copy(),
                                    self.driving(), self.link.state))
-        if not self.listens:
-            return
         self.link.command(self._torque(joints, truth, now), stamp)
 
     def _torque(self, joints, truth, now):
@@ -140,27 +150,32 @@ class MiswiredRobot:
 
     def arm(self):
         """Arm and command the twist."""
-        assert self.run(lambda: len(self.moments) > 20, 5.0)
-        # the services wait with the clock of the threads
-        answer = []
-        thread = threading.Thread(target=lambda: answer.append(self.link.arm()))
-        thread.start()
-        assert self.run(lambda: bool(answer), 5.0), self.link.faults
+        assert self.run(lambda: len(self.moments) > 20)
+        assert self.ask('arm') == 'armed', self.link.faults
         self.moves = True
 
-    def ask(self, name, *arguments):
-        """Call a service of the link; return its answer, or the reason of its rejection."""
-        answer = []
+    def stopped(self, seconds):
+        """Let time pass until no motor has torque; return that time, s, or None for too long."""
+        begin = time.monotonic()
+        off = self.run(lambda: not self.driving(), seconds)
+        return time.monotonic() - begin if off else None
 
+    def later(self, answers, name, *arguments):
+        """Call the link in a thread; `answers` gets its answer, or the reason of a rejection."""
         def call():
             try:
-                answer.append(getattr(self.link, name)(*arguments))
+                answers.append(getattr(self.link, name)(*arguments))
             except ValueError as error:
-                answer.append(f'refused: {error}')
+                answers.append(f'refused: {error}')
 
         threading.Thread(target=call).start()
-        assert self.run(lambda: bool(answer), 20.0)
-        return answer[0]
+
+    def ask(self, name, *arguments):
+        """Call the link and let time pass until its answer, or the reason of a rejection."""
+        answers = []
+        self.later(answers, name, *arguments)
+        assert self.run(lambda: bool(answers), 20.0)
+        return answers[0]
 
     @property
     def rates(self):

@@ -22,7 +22,7 @@ def parameters(**changes):
               'command_timeout': 0.2, 'stop_damping': 0.1, 'max_steering_rate': 60.0,
               'rate_bandwidth': 40.0, 'fault_reaction': 'quick_stop', 'overspeed_margin': 1.2,
               'torque_tolerance': 0.2, 'torque_deviation_time': 0.05, 'rpdo_deadline': -1.0,
-              'max_wheel_rate': 300.0}
+              'max_wheel_rate': 300.0, 'stop_margin': 0.3}
     groups = {
         'bus': {'bitrate': 1_000_000},
         'drives': {'joints': [''], 'node_ids': [1, 2, 3], 'channels': [1],
