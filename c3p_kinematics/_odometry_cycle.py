@@ -12,9 +12,12 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from c3p_kinematics._fault_kernels import hypotheses
 from c3p_kinematics._odometry_kernels import (
     HELD,
+    LEAST_TRUST,
     add_slip,
     advance,
     grow,
@@ -33,7 +36,7 @@ from c3p_kinematics._odometry_state import (
     cut_ring,
     cut_slip,
 )
-from c3p_kinematics._planar_kernels import solve
+from c3p_kinematics._planar_kernels import measured, put, solve
 from c3p_kinematics._uncertainty_kernels import add_slopes, carry, of_twist
 from c3p_kinematics.compiled import kernel
 from c3p_kinematics.sample_times import LEAST_RATE, interval, repeated
@@ -134,16 +137,16 @@ def observe(geometry, motion, steering, wheel, before, after, evident, dt, age, 
 
 
 @kernel
-def plausibility(geometry, steering, wheel_rate, steering_rate, dt, age, left_out, grip):
+def plausibility(geometry, steering, wheel_rate, steering_rate, dt, age, trust, grip):
     """Return the verdict of `judge` on a sample; the twist has been held for `age` [s]."""
-    return judge(geometry, steering, wheel_rate, steering_rate, dt,
-                 age if age < grip.longest_hold else math.inf, grip.acceleration,
-                 grip.noise + grip.resolution / dt, grip.fraction, left_out, grip.reference,
-                 grip.twist, grip.weight, grip.excess)
+    contact = np.empty((len(geometry), 2))
+    measured(geometry, wheel_rate, steering_rate, contact)
+    return judge(geometry, steering, contact, dt, age if age < grip.longest_hold else math.inf,
+                 trust, grip)
 
 
 @kernel
-def move(geometry, motion, dt, weight, robust, left_out, age, grip, lasting, place, ring, row):
+def move(geometry, motion, dt, weight, robust, trust, age, grip, lasting, place, ring, row):
     """
     Fit the step of `motion` and move by it, unless its twist must be held.
 
@@ -153,11 +156,11 @@ def move(geometry, motion, dt, weight, robust, left_out, age, grip, lasting, pla
     motion : block of Motion
     dt : float, s
     weight : (n,) array
-        Of each caster by slip and faults.
+        Of each caster by its slip.
     robust : bool
-        Casters that are not plausible are de-weighted.
-    left_out, age, grip : int, float and block of GripState
-        As of `plausibility`.
+        Casters that are not plausible and rows that are not trusted are de-weighted.
+    trust, age, grip : (n, 2) array, float and block of GripState
+        As of `judge`.
     lasting, place, ring : blocks of LastingState, Place and Ring
     row : int
         Of the ring.
@@ -172,10 +175,14 @@ def move(geometry, motion, dt, weight, robust, left_out, age, grip, lasting, pla
     n = len(geometry)
     motion, grip, lasting = cut_motion(motion, n), cut_grip(grip, n), cut_lasting(lasting, n)
     place, ring = cut_place(place, n), cut_ring(ring, n)
+    put(grip.reference, ring.steps[row, 5:])
     verdict = plausibility(geometry, motion.steering, motion.wheel_rate, motion.steering_rate, dt,
-                           age, left_out, grip)
+                           age, trust, grip)
     for i in range(len(weight)):
-        motion.weight[i] = min(weight[i], grip.weight[i]) if robust else weight[i]
+        for j in range(2):
+            believed = max(trust[i, j], LEAST_TRUST)
+            motion.weight[i, j] = (min(weight[i], grip.weight[i], believed) if robust
+                                   else weight[i])
     step = motion.twist
     solve(geometry, motion.steering, motion.wheel_rate, motion.steering_rate, motion.weight, step,
           motion.residual, motion.unit)
@@ -198,7 +205,8 @@ def go(motion, dt, held, place, ring, row):
     casters, steps = ring.casters[row], ring.steps[row]
     for i in range(len(motion.weight)):
         casters[0, i], casters[1, i] = motion.steering[i], motion.wheel_rate[i]
-        casters[2, i], casters[3, i] = motion.steering_rate[i], motion.weight[i]
+        casters[2, i] = motion.steering_rate[i]
+        casters[3, i], casters[4, i] = motion.weight[i, 0], motion.weight[i, 1]
     for j in range(3):
         steps[j] = motion.twist[j]
     steps[3], steps[4] = dt, 1.0 if held else 0.0

@@ -38,6 +38,9 @@ LEAST_TRUST = 1e-3
 # verdicts of `judge`: all casters plausible, some left out, all wheels slowed down together, held
 ROLLING, PARTLY, SLOWED, HELD = 0, 1, 2, 3
 
+# error of a time that is still plausible, in deviations
+LARGEST_TIME = 3.0
+
 
 @kernel
 def increments(latch, steering, wheel, dt, middle, wheel_rate, steering_rate):
@@ -70,28 +73,97 @@ def refit(geometry, casters, steps, count, span, wheel, pose):
     """
     Undo the newest steps of a ring up to the age `span` [s] and repeat them without `wheel`.
 
-    `count` steps have been written. Rows of `casters` (k, 4, n) are steering, wheel rate, steering
-    rate and weight; rows of `steps` (k, 5) twist, duration and 1 for a held twist.
+    Arguments as of `repeat`.
     """
-    n, size = casters.shape[2], len(steps)
-    weight, twist, residual, unit = np.empty(n), np.empty(3), np.empty((n, 2)), np.empty((3, 3))
+    repeat(geometry, casters, steps, first_within(steps, count, span), count, wheel, False, pose)
+
+
+@kernel
+def first_within(steps, count, span):
+    """Return the number of the oldest step of a ring that began at most `span` [s] ago."""
     used, age = 0, 0.0
-    while used < min(count, size):
-        age += steps[(count - 1 - used) % size, 3]
+    while used < min(count, len(steps)):
+        age += steps[(count - 1 - used) % len(steps), 3]
         if age > span:
             break
         used += 1
-    # backwards to the pose before the oldest of them
-    for k in range(count - 1, count - used - 1, -1):
+    return count - used
+
+
+@kernel
+def hold_back(steps, first, count, reference, before, pose):
+    """
+    Undo the steps of a ring from number `first` on, and hold the twist since; return its duration.
+
+    Wheels that spin are recognised after some samples, and have moved the pose meanwhile.
+    `reference` (3,) becomes the plausible twist before step `first`, as it is now in
+    ``base_link``, and `before` (3,) the pose there; `steps` (k, 8) as of `repeat`.
+    """
+    size, age = len(steps), 0.0
+    for k in range(count - 1, first - 1, -1):
         advance(pose, steps[k % size, :3], -steps[k % size, 3])
-    for k in range(count - used, count):
+    put(pose, before)
+    if first < count:
+        put(steps[first % size, 5:], reference)
+    for k in range(first, count):
+        step = steps[k % size]
+        coast(reference, step[3])
+        put(reference, step[:3])
+        step[4] = 1.0
+        advance(pose, reference, step[3])
+        age += step[3]
+    return age
+
+
+@kernel
+def coast(twist, dt):
+    """Turn a `twist` (3,) into the axes of the platform after `dt` [s] at that velocity."""
+    c, s = math.cos(twist[2] * dt), math.sin(twist[2] * dt)
+    twist[0], twist[1] = c * twist[0] + s * twist[1], c * twist[1] - s * twist[0]
+
+
+@kernel
+def repeat(geometry, casters, steps, first, count, wheel, free, pose):
+    """
+    Undo the steps of a ring from number `first` on, and repeat them.
+
+    Parameters
+    ----------
+    geometry : (n, 4) array
+    casters : (k, 5, n) array
+        Rows of each step: steering, wheel rate, steering rate, and weight along and across.
+    steps : (k, 8) array
+        Twist, duration, 1 for a held twist, and the plausible twist before the step; is updated.
+    first, count : int
+        First step to repeat; `count` steps have been written, at most the last k of them are kept.
+    wheel : int
+        Caster to do without; −1 for none.
+    free : bool
+        Steps with a held twist are repeated by what the wheels rolled; else they stay.
+    pose : (3,) array
+        Updated.
+    """
+    n, size = casters.shape[2], len(steps)
+    weight, residual = np.empty((n, 2)), np.empty((n, 2))
+    twist, unit = np.empty(3), np.empty((3, 3))
+    # backwards to the pose before the oldest of them
+    for k in range(count - 1, first - 1, -1):
+        advance(pose, steps[k % size, :3], -steps[k % size, 3])
+    for k in range(first, count):
         step, caster = steps[k % size], casters[k % size]
         put(step[:3], twist)
-        if step[4] == 0.0:
-            put(caster[3], weight)
-            weight[wheel] = min(weight[wheel], LEAST_TRUST)
+        held = step[4] != 0.0
+        if free if held else wheel >= 0:
+            put(caster[3], weight[:, 0])
+            put(caster[4], weight[:, 1])
+            if wheel >= 0:
+                for j in range(2):
+                    weight[wheel, j] = min(weight[wheel, j], LEAST_TRUST)
             solve(geometry, caster[0], caster[1], caster[2], weight, twist, residual, unit)
-            if not math.isfinite(twist[0] + twist[1] + twist[2]):
+            if math.isfinite(twist[0] + twist[1] + twist[2]):
+                put(twist, step[:3])
+                step[4] = 0.0
+            else:
                 put(step[:3], twist)
         advance(pose, twist, step[3])
 
@@ -128,7 +200,7 @@ def bridge(geometry, latch, steering, wheel, before, after, dt, largest, lever, 
             return -1.0
         rolling[i], turning[i] = rolled[i] / dt, turned[i] / dt
     # one constant twist per interval, at the steering halfway
-    middle, weight, twist = np.empty(n), np.ones(n), np.empty(3)
+    middle, weight, twist = np.empty(n), np.ones((n, 2)), np.empty(3)
     spare, unit = np.empty((n, 2)), np.empty((3, 3))
     place, length, part = pose.copy(), 0.0, dt / BRIDGE_STEPS
     for k in range(BRIDGE_STEPS):
@@ -211,15 +283,15 @@ def leave_one_out(geometry, steering, contact, variance, residual, without):
     singular (two casters) the open direction explains nothing.
     """
     n = len(steering)
-    weight, twist, information = np.empty(n), np.empty(3), np.empty((3, 3))
+    weight, twist, information = np.empty((n, 2)), np.empty(3), np.empty((3, 3))
     for i in range(n):
-        weight[i] = 1.0 / variance[i]
+        weight[i, 0] = weight[i, 1] = 1.0 / variance[i]
     fit(geometry, steering, contact, weight, twist, residual, information)
     rolling, axle = np.empty((n, 3)), np.empty((n, 3))
     contact_rows(geometry, steering, rolling, axle)
     total = 0.0
     for i in range(n):
-        total += weight[i] * (residual[i, 0] ** 2 + residual[i, 1] ** 2)
+        total += (residual[i, 0] ** 2 + residual[i, 1] ** 2) / variance[i]
     # N⁻¹ Jᵀ of one caster, column by column, and from it S
     p, q = np.empty(3), np.empty(3)
     for i in range(n):
@@ -227,9 +299,9 @@ def leave_one_out(geometry, steering, contact, variance, residual, without):
         solve3(information, axle[i], q)
         s00, s01, s11 = 1.0, 0.0, 1.0
         for j in range(3):
-            s00 -= weight[i] * rolling[i, j] * p[j]
-            s01 -= weight[i] * rolling[i, j] * q[j]
-            s11 -= weight[i] * axle[i, j] * q[j]
+            s00 -= weight[i, 0] * rolling[i, j] * p[j]
+            s01 -= weight[i, 0] * rolling[i, j] * q[j]
+            s11 -= weight[i, 0] * axle[i, j] * q[j]
         a, b = residual[i, 0], residual[i, 1]
         trace, det = s00 + s11, s00 * s11 - s01 * s01
         drop = 0.0
@@ -237,7 +309,7 @@ def leave_one_out(geometry, steering, contact, variance, residual, without):
             drop = (s11 * a * a - 2.0 * s01 * a * b + s00 * b * b) / det
         elif trace > CHECKABLE:
             drop = (s00 * a * a + 2.0 * s01 * a * b + s11 * b * b) / (trace * trace)
-        without[i] = max(total - weight[i] * drop, 0.0)
+        without[i] = max(total - weight[i, 0] * drop, 0.0)
     return total
 
 
@@ -276,7 +348,7 @@ def track(geometry, steering, wheel_rate, steering_rate, gain, noise, speed_frac
         speed = contact[i, 0] ** 2 + contact[i, 1] ** 2
         power[i] += gain * (speed - power[i])
         variance[i] = noise * noise + speed_fraction * speed_fraction * power[i]
-    fit(geometry, steering, contact, np.ones(n), twist, residual, information)
+    fit(geometry, steering, contact, np.ones((n, 2)), twist, residual, information)
     # in base_link axes, in which errors of position increments cancel from sample to sample
     turn(steering, residual, contact)
     for i in range(n):
@@ -317,80 +389,118 @@ def follow(rolling, axle, reach, target, reference):
 
 
 @kernel
-def judge(geometry, steering, wheel_rate, steering_rate, dt, age, acceleration, noise, fraction,
-          left_out, reference, twist, weight, excess):
+def smooth(steering, contact, gain, mean, recent):
     """
-    Compare contact velocities with those of a `reference` twist; return the verdict.
+    Low-pass contact velocities into `mean` (n, 2), and write them to `recent` [along, across].
 
-    The reference follows the fitted twist by no more than `acceleration` allows, so that the noise
-    of one sample does not let a lasting implausible acceleration through.
+    The low-pass is in ``base_link`` axes, in which errors of position increments cancel from
+    sample to sample; with a gain in proportion to the time so do those of the stamps.
+    """
+    turn(steering, contact, recent)
+    for i in range(len(steering)):
+        for j in range(2):
+            mean[i, j] += gain * (recent[i, j] - mean[i, j])
+    turn(steering, mean, recent)
+
+
+@kernel
+def deviation(contact, along, across, trust):
+    """Return the distance of a contact velocity from [along, across] in trusted rows."""
+    return math.hypot(trust[0] * (contact[0] - along), trust[1] * (contact[1] - across))
+
+
+@kernel
+def judge(geometry, steering, contact, dt, age, trust, grip):
+    """
+    Compare contact velocities with those of the reference twist; return the verdict.
+
+    A caster is plausible if its velocity in this step is, or its mean over the window: a wrong
+    time between two samples spoils the former only. The reference follows the twist fitted to the
+    means by no more than the acceleration allows, so that the noise of one sample does not let a
+    lasting implausible acceleration through.
 
     Parameters
     ----------
-    geometry, steering, wheel_rate, steering_rate : arrays
+    geometry, steering, contact : arrays
     dt, age : float, s
         Time since the sample before; time for which the twist has been held.
-    acceleration : float, m/s²
-        Largest plausible acceleration of a contact point.
-    noise, fraction : float, m/s and 1
-        Error of a contact velocity: constant, and per speed.
-    left_out : int
-        Caster that is not plausible whatever it measures; −1 for none.
-    reference : (3,) array
-        Plausible twist after the last sample, in ``base_link``; is updated.
-    twist : (3,) array
-        Fitted to the plausible casters, or the reference while it is held; written.
-    weight : (n,) array
-        1 for a plausible caster, LEAST_TRUST for another; written.
-    excess : (n,) array, m/s
-        Deviation of each contact velocity from the prediction; written.
+    trust : (n, 2) array
+        0 for a row along or across that is wrong whatever it measures, else 1.
+    grip : GripState
+        `reference` is the plausible twist after the last sample, in ``base_link``, and is updated;
+        `twist` becomes the one fitted to the plausible casters, or the reference while it is held;
+        `weight` 1 for a plausible caster, LEAST_TRUST for another; `excess` the deviation of each
+        contact velocity from the prediction.
     """
-    n = len(steering)
-    contact, rolling, axle = np.empty((n, 2)), np.empty((n, 3)), np.empty((n, 3))
-    measured(geometry, wheel_rate, steering_rate, contact)
+    n, timed = len(steering), grip.time_error == 0.0
+    rolling, axle = np.empty((n, 3)), np.empty((n, 3))
     contact_rows(geometry, steering, rolling, axle)
+    reference, weight = grip.reference, grip.weight
+    recent = contact
+    # errors of a velocity in this step, and in that over the window: constant, and per speed
+    noise = mean_noise = grip.noise + grip.resolution / dt
+    late = 0.0
+    if not timed:
+        recent = np.empty((n, 2))
+        gain = -math.expm1(-dt / grip.window) if age < math.inf else 1.0
+        smooth(steering, contact, gain, grip.mean, recent)
+        mean_noise = grip.noise + grip.resolution / grip.window
+        late = LARGEST_TIME * grip.time_error / grip.window
     # a constant velocity over the floor, seen from the turning platform
-    turned = -reference[2] * dt
-    c, s = math.cos(turned), math.sin(turned)
-    reference[0], reference[1] = (c * reference[0] - s * reference[1],
-                                  s * reference[0] + c * reference[1])
+    coast(reference, dt)
     # the bound of each contact velocity
-    reach = acceleration * (age + dt)
+    reach = grip.acceleration * (age + dt)
     plausible, slower = 0, True
     for i in range(n):
         along, across = 0.0, 0.0
         for j in range(3):
             along += rolling[i, j] * reference[j]
             across += axle[i, j] * reference[j]
-        excess[i] = math.hypot(contact[i, 0] - along, contact[i, 1] - across)
+        grip.excess[i] = deviation(contact[i], along, across, trust[i])
         speed, expected = math.hypot(contact[i, 0], contact[i, 1]), math.hypot(along, across)
-        allowed = reach + noise + fraction * max(speed, expected)
-        weight[i] = 1.0 if excess[i] <= allowed and i != left_out else LEAST_TRUST
-        plausible += weight[i] == 1.0
-        slower = slower and (speed <= expected + allowed or i == left_out)
+        within = grip.excess[i] <= reach + noise + grip.fraction * max(speed, expected)
+        speed = math.hypot(recent[i, 0], recent[i, 1])
+        allowed = reach + mean_noise + grip.fraction * max(speed, expected) + (
+            late * (expected + reach) if late > 0.0 else 0.0)
+        within = within or deviation(recent[i], along, across, trust[i]) <= allowed
+        # a caster without a row to trust is not plausible either
+        within = within and trust[i, 0] + trust[i, 1] > 0.0
+        weight[i] = 1.0 if within else LEAST_TRUST
+        whole = trust[i, 0] == 1.0 and trust[i, 1] == 1.0
+        plausible += within and whole
+        slower = slower and (speed <= expected + allowed or not whole)
     # two plausible casters determine the twist
+    trusted = np.empty((n, 2))
     fitted, residual, information = np.empty(3), np.empty((n, 2)), np.empty((3, 3))
     if plausible >= 2:
-        fit(geometry, steering, contact, weight, fitted, residual, information)
+        believed(weight, trust, trusted)
+        fit(geometry, steering, recent, trusted, fitted, residual, information)
         if math.isfinite(fitted[0] + fitted[1] + fitted[2]):
-            put(fitted, twist)
+            put(fitted, grip.twist)
             follow(rolling, axle, reach, fitted, reference)
             return ROLLING if plausible == n else PARTLY
     # wheels that agree with each other and have slowed down: the robot met an obstacle
     if slower:
         weight[:] = 1.0
-        if left_out >= 0:
-            weight[left_out] = LEAST_TRUST
-        fit(geometry, steering, contact, weight, fitted, residual, information)
+        believed(weight, trust, trusted)
+        fit(geometry, steering, recent, trusted, fitted, residual, information)
         agree = math.isfinite(fitted[0] + fitted[1] + fitted[2])
         for i in range(n):
-            speed = math.hypot(contact[i, 0], contact[i, 1])
-            agree = agree and (i == left_out or math.hypot(residual[i, 0], residual[i, 1]) <= (
-                noise + fraction * speed))
+            speed = math.hypot(recent[i, 0], recent[i, 1])
+            agree = agree and deviation(residual[i], 0.0, 0.0, trust[i]) <= (
+                mean_noise + (grip.fraction + late) * speed)
         if agree:
-            put(fitted, twist)
+            put(fitted, grip.twist)
             put(fitted, reference)
             return SLOWED
     weight[:] = LEAST_TRUST
-    put(reference, twist)
+    put(reference, grip.twist)
     return HELD
+
+
+@kernel
+def believed(weight, trust, trusted):
+    """Write the weights (n, 2) of rows from those of casters (n,) and the `trust` (n, 2)."""
+    for i in range(len(weight)):
+        for j in range(2):
+            trusted[i, j] = max(weight[i] * trust[i, j], LEAST_TRUST)

@@ -119,10 +119,12 @@ class GripState(NamedTuple):
 
     Attributes
     ----------
-    acceleration, noise, resolution, fraction, longest_hold : float
+    acceleration, noise, resolution, fraction, longest_hold, time_error, window : float
         As of GripSettings.
     reference, twist : (3,) arrays
     weight, excess : (n,) arrays
+    mean : (n, 2) array, m/s
+        Contact velocities over the window, in ``base_link``.
     """
 
     block: Array
@@ -131,20 +133,25 @@ class GripState(NamedTuple):
     resolution: float
     fraction: float
     longest_hold: float
+    time_error: float
+    window: float
     reference: Array
     twist: Array
     weight: Array
     excess: Array
+    mean: Array
 
 
 @kernel
 def cut_grip(block, n):
     """Return the GripState of a block."""
+    rows = block[13:].reshape(4, n)
     return GripState(block, float(block[0]), float(block[1]), float(block[2]), float(block[3]),
-                     float(block[4]), block[5:8], block[8:11], block[11:11 + n], block[11 + n:])
+                     float(block[4]), float(block[5]), float(block[6]), block[7:10],
+                     block[10:13], rows[0], rows[1], rows[2:].reshape(n, 2))
 
 
-GRIP = Layout(cut_grip, 11, 2)
+GRIP = Layout(cut_grip, 13, 4)
 
 
 class LastingState(NamedTuple):
@@ -200,8 +207,8 @@ class Motion(NamedTuple):
         As of `_odometry_kernels.increments`.
     steering, wheel_rate, steering_rate : (n,) arrays, rad and rad/s
         Halfway, and mean rates.
-    weight : (n,) array
-        Of each caster in the fit.
+    weight : (n, 2) array
+        Of each caster in the fit, along and across.
     twist, residual, unit : (3,), (n, 2) and (3, 3) arrays
         Of the fit, and its covariance for unit variance.
     """
@@ -220,12 +227,12 @@ class Motion(NamedTuple):
 @kernel
 def cut_motion(block, n):
     """Return the Motion of a block."""
-    rows = block[12:].reshape(9, n)
-    return Motion(block, rows[:3], rows[3], rows[4], rows[5], rows[6], block[:3],
-                  rows[7:].reshape(n, 2), block[3:12].reshape(3, 3))
+    rows = block[12:].reshape(10, n)
+    return Motion(block, rows[:3], rows[3], rows[4], rows[5], rows[6:8].reshape(n, 2), block[:3],
+                  rows[8:].reshape(n, 2), block[3:12].reshape(3, 3))
 
 
-MOTION = Layout(cut_motion, 12, 9)
+MOTION = Layout(cut_motion, 12, 10)
 
 
 class Ring(NamedTuple):
@@ -234,8 +241,8 @@ class Ring(NamedTuple):
 
     Attributes
     ----------
-    casters, steps : (k, 4, n) and (k, 5) arrays
-        As of `_odometry_kernels.refit`.
+    casters, steps : (k, 5, n) and (k, 8) arrays
+        As of `_odometry_kernels.repeat`.
     """
 
     block: Array
@@ -246,11 +253,11 @@ class Ring(NamedTuple):
 @kernel
 def cut_ring(block, n):
     """Return the Ring of a block."""
-    return Ring(block, block[5 * CAPACITY:].reshape(CAPACITY, 4, n),
-                block[:5 * CAPACITY].reshape(CAPACITY, 5))
+    return Ring(block, block[8 * CAPACITY:].reshape(CAPACITY, 5, n),
+                block[:8 * CAPACITY].reshape(CAPACITY, 8))
 
 
-RING = Layout(cut_ring, 5 * CAPACITY, 4 * CAPACITY)
+RING = Layout(cut_ring, 8 * CAPACITY, 5 * CAPACITY)
 
 
 class Place(NamedTuple):

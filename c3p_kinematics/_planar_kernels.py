@@ -286,7 +286,7 @@ def misfit(rolling, axle, contact, twist, residual):
 @kernel
 def fit(geometry, steering, contact, weight, twist, residual, information):
     """
-    Fit one twist (3,) to the contact velocities, `weight` (n,) for both directions.
+    Fit one twist (3,) to the contact velocities, with a `weight` (n, 2) along and across each.
 
     The rigid-body fit of `least_squares` for one sample; the twist is nan if all contact points
     coincide. `information` (3, 3) is the matrix of the normal equations.
@@ -297,12 +297,12 @@ def fit(geometry, steering, contact, weight, twist, residual, information):
     information[:] = 0.0
     lever = 0.0
     for i in range(n):
-        lever += weight[i] * geometry[i, 2] ** 2
+        lever += 0.5 * (weight[i, 0] + weight[i, 1]) * geometry[i, 2] ** 2
         for j in range(3):
-            right[j] += weight[i] * (rolling[i, j] * contact[i, 0] + axle[i, j] * contact[i, 1])
+            rolled, swept = weight[i, 0] * rolling[i, j], weight[i, 1] * axle[i, j]
+            right[j] += rolled * contact[i, 0] + swept * contact[i, 1]
             for k in range(3):
-                information[j, k] += weight[i] * (rolling[i, j] * rolling[i, k]
-                                                  + axle[i, j] * axle[i, k])
+                information[j, k] += rolled * rolling[i, k] + swept * axle[i, k]
     # the last pivot is what the contact points, apart from each other, measure of the yaw rate
     if solve3(information, right, twist) ** 2 <= RANK_TOLERANCE * lever:
         twist[:] = np.nan
@@ -348,7 +348,7 @@ def solve(geometry, steering, wheel_rate, steering_rate, weight, twist, residual
     """
     Fit a twist; write its covariance for unit variance (3, 3); return variance, mean square speed.
 
-    The variance is ``Σ w|residual|²/(2n − 3)``, m²/s²; the mean square is of the contact speeds.
+    The `weight` (n, 2) is along and across each wheel. The variance is ``Σ w|residual|²/(2n − 3)``, m²/s²; the mean square is of the contact speeds.
     """
     n = len(steering)
     contact, information, column = np.empty((n, 2)), np.empty((3, 3)), np.zeros(3)
@@ -364,6 +364,7 @@ def solve(geometry, steering, wheel_rate, steering_rate, weight, twist, residual
             covariance[j, k] = covariance[k, j] = 0.5 * (covariance[j, k] + covariance[k, j])
     variance, power = 0.0, 0.0
     for i in range(n):
-        variance += weight[i] * (residual[i, 0] ** 2 + residual[i, 1] ** 2) / (2 * n - 3)
+        variance += (weight[i, 0] * residual[i, 0] ** 2
+                     + weight[i, 1] * residual[i, 1] ** 2) / (2 * n - 3)
         power += (contact[i, 0] ** 2 + contact[i, 1] ** 2) / n
     return variance, power

@@ -54,11 +54,11 @@ def add_slopes(geometry, steering, twist, weight, unit, units, rounding, yaw, dt
         along, across = -si * px + ci * py, ci * px + si * py
         x2, a2 = si * y + ci * x, si * x - ci * y + d
         # columns of unit times both rows
-        factor = weight[i] * dt
+        rolled, swept = weight[i, 0] * dt, weight[i, 1] * dt
         k = PER_CASTER * i
         for row in range(3):
-            gx = factor * (-si * unit[row, 0] + ci * unit[row, 1] + x2 * unit[row, 2])
-            ga = factor * (ci * unit[row, 0] + si * unit[row, 1] + a2 * unit[row, 2])
+            gx = rolled * (-si * unit[row, 0] + ci * unit[row, 1] + x2 * unit[row, 2])
+            ga = swept * (ci * unit[row, 0] + si * unit[row, 1] + a2 * unit[row, 2])
             # ∂(measured − fitted)/∂[r, d, x, y, β]: the wheel turns by along/r, the steering by
             # −(across + d w)/d
             by_r, by_d = gx * along / r, ga * across / d

@@ -22,7 +22,6 @@ from numpy.typing import ArrayLike
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics import _fault_kernels as kernels
 from c3p_kinematics._odometry_cycle import fault_statistic
-from c3p_kinematics._odometry_kernels import LEAST_TRUST
 from c3p_kinematics._odometry_state import FAULTS, FaultState
 from c3p_kinematics.slip import FALSE_ALARM, ROUNDING, thresholds, vectors
 
@@ -31,6 +30,7 @@ KINDS = ('rolling slip', 'wheel encoder stuck', 'wheel encoder jump', 'wheel enc
          'side slip', 'steering encoder stuck', 'steering encoder jump', 'steering encoder drift')
 ENCODER = np.array([False, True, True, True, False, True, True, True])
 OF_STEERING = np.arange(len(KINDS)) > kernels.SIDE_SLIP
+OF_WHEEL = np.arange(len(KINDS)) < kernels.SIDE_SLIP
 
 # confidence from which a fault is named alone; a kind below LEAST is not mentioned
 SURE, LEAST = 0.95, 0.05
@@ -39,7 +39,8 @@ SURE, LEAST = 0.95, 0.05
 # both directions of another explains the same
 OCCAM = 5.0
 
-# probability of a wrong steering encoder from which odometry does without its caster
+# probability of a wrong steering encoder from which odometry does without its caster, and of a
+# wheel's slip or encoder from which it does without the row along
 DOUBTED = 0.6
 
 # probabilities before any evidence: along, across, steering encoder, both components
@@ -165,6 +166,23 @@ class FaultReport(NamedTuple):
             return -1
         return caster if self.probability[caster] @ OF_STEERING >= DOUBTED else -1
 
+    @property
+    def trust(self) -> Array:
+        """
+        Rows (n, 2) along and across that odometry uses, 1, and those that it does without, 0.
+
+        A wrong steering angle spoils both, a wheel that spins or whose encoder is wrong the row
+        along, and the caster keeps what its steering axis tells.
+        """
+        trust, caster = np.ones((len(self.probability), 2)), self.caster
+        if caster >= 0 and self.confidence >= SURE:
+            kinds = self.probability[caster]
+            if kinds @ OF_STEERING >= DOUBTED:
+                trust[caster] = 0.0
+            elif kinds @ OF_WHEEL >= DOUBTED:
+                trust[caster, 0] = 0.0
+        return trust
+
     def text(self, joints: Sequence[str]) -> str:
         """
         Return the faults in words, empty without alarm.
@@ -234,7 +252,7 @@ class FaultMonitor:
         self._driven = np.ascontiguousarray(robot.driven)
         self._free = ~np.asarray(robot.steered, bool)
         # of reports without an alarm
-        self._none = np.zeros((n, kernels.KINDS))
+        self._none, self._whole = np.zeros((n, kernels.KINDS)), np.ones((n, 2))
         self.reset()
 
     def reset(self) -> None:
@@ -357,11 +375,9 @@ class FaultMonitor:
         return self.report().caster not in (-1, caster)
 
     @property
-    def weight(self) -> Array:
-        """Weight (n,) of each caster in a fit that does without `left_out`."""
-        weight = np.ones(self.robot.count)
-        weight[self.left_out] = LEAST_TRUST
-        return weight
+    def trust(self) -> Array:
+        """1 for each row (n, 2) along and across that odometry uses, 0 for the others."""
+        return self.report().trust if self.alarm and self.robot.count > 2 else self._whole
 
     def warm_up(self) -> None:
         """Compile all kernels, those of an alarm included, and reset."""

@@ -49,6 +49,11 @@ class GripSettings:
         Error of a contact velocity per speed.
     longest_hold : float, s
         Holding time after which any sample is accepted.
+    time_error : float, s
+        Standard deviation of the time of a position from the stamp of its sample; above 0 a
+        velocity is plausible as well if its mean over the `window` is.
+    window : float, s
+        Time constant of that mean.
     """
 
     acceleration: float = GRAVITY
@@ -56,13 +61,17 @@ class GripSettings:
     resolution: float = 0.0
     speed_fraction: float = 0.05
     longest_hold: float = 1.0
+    time_error: float = 0.0
+    window: float = 0.04
 
     def __post_init__(self) -> None:
         """Reject limits out of range."""
         if not self.acceleration > 0.0:
             raise ValueError(f'acceleration = {self.acceleration}: must be greater than zero; '
                              'inf switches the check off')
-        for name in ('noise', 'resolution', 'speed_fraction', 'longest_hold'):
+        if not 0.0 < self.window < math.inf:
+            raise ValueError(f'window = {self.window}: must be greater than zero')
+        for name in ('noise', 'resolution', 'speed_fraction', 'longest_hold', 'time_error'):
             if not 0.0 <= getattr(self, name) < math.inf:
                 raise ValueError(f'{name} = {getattr(self, name)}: must be finite and not '
                                  'negative')
@@ -124,7 +133,8 @@ class GripMonitor:
         self.settings = s = settings or GripSettings()
         self.state: GripState = GRIP.state(
             robot.count, (s.acceleration, s.noise, s.resolution, s.speed_fraction,
-                          s.longest_hold))
+                          s.longest_hold, s.time_error, s.window))
+        self._trust = np.ones((robot.count, 2))
         # of reports on samples whose casters all are plausible
         self._all = np.ones(robot.count, bool)
         self._all.flags.writeable = False
@@ -134,6 +144,7 @@ class GripMonitor:
         """Accept the next sample unchecked."""
         self.age, state = math.inf, self.state
         state.reference[:], state.twist[:], state.weight[:], state.excess[:] = 0.0, 0.0, 1.0, 0.0
+        state.mean[:] = 0.0
         # of the last sample, made when it is read
         self._verdict = ROLLING
         self._report: GripReport | None = None
@@ -158,8 +169,8 @@ class GripMonitor:
         """
         steering, wheel, steer = vectors(self.robot.count, steering=steering,
                                          wheel_rate=wheel_rate, steering_rate=steering_rate)
-        self.judge(dt, plausibility(self.robot.geometry, steering, wheel, steer, dt, self.age, -1,
-                                    self.state))
+        self.judge(dt, plausibility(self.robot.geometry, steering, wheel, steer, dt, self.age,
+                                    self._trust, self.state))
         return self.report()
 
     def judge(self, dt: float, verdict: int) -> None:

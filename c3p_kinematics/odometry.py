@@ -32,9 +32,12 @@ from c3p_kinematics._odometry_state import (
     Ring,
 )
 from c3p_kinematics.faults import FaultMonitor
-from c3p_kinematics.grip import GripMonitor, GripReport
+from c3p_kinematics.grip import GripMonitor
+from c3p_kinematics.held_motion import HeldMotion
 from c3p_kinematics.odometry_data import (
+    OUT_OF_ORDER,
     PARAMETERS,
+    SHORTEST_STEP,
     OdometryEstimate,
     OdometrySettings,
     gap_covariance,
@@ -46,7 +49,7 @@ from c3p_kinematics.odometry_data import (
 from c3p_kinematics.sample_times import REPEATED, SampleStep
 from c3p_kinematics.se2 import wrap
 from c3p_kinematics.singularity import length_scale
-from c3p_kinematics.slip import SlipMonitor, SlipReport, SlipSettings, vectors
+from c3p_kinematics.slip import SlipMonitor, SlipReport, vectors
 from c3p_kinematics.uncertainty import LastingErrors
 
 __all__ = ['PARAMETERS', 'Odometry', 'OdometryEstimate', 'OdometrySettings',
@@ -89,9 +92,14 @@ class Odometry:
         noise = math.hypot(s.slip.noise_std, step / math.sqrt(12.0) / s.slip.time_constant)
         # mean of the directions along and across the wheels
         self._difference_noise = math.sqrt(float(np.mean(steps**2)) / 12.0)
-        self._monitor = SlipMonitor(robot, SlipSettings(**{**vars(s.slip), 'noise_std': noise}))
-        self._grip = GripMonitor(robot, replace(s.grip, resolution=step))
-        self._faults = FaultMonitor(robot, s.wheel_resolution, s.steering_resolution, s.faults)
+        # of a speed behind a low-pass, by positions of unequal age
+        late = s.sample_skew / s.slip.time_constant
+        self._monitor = SlipMonitor(robot, replace(
+            s.slip, noise_std=noise, speed_fraction=math.hypot(s.slip.speed_fraction, late)))
+        self._grip = GripMonitor(robot, replace(
+            s.grip, resolution=step, time_error=math.hypot(s.stamp_jitter, s.sample_skew)))
+        self._faults = FaultMonitor(robot, s.wheel_resolution, s.steering_resolution, replace(
+            s.faults, creep=math.hypot(s.faults.creep, s.sample_skew / s.faults.time_constant)))
         self._lasting = LastingErrors(robot, s.prior, s.steering_resolution, s.rate_lag)
         growth = (s.position_variance_per_metre, s.position_variance_per_radian,
                   s.yaw_variance_per_metre, s.yaw_variance_per_radian)
@@ -99,8 +107,9 @@ class Odometry:
         self._ring: Ring = RING.state(n)
         self._place: Place = PLACE.state(n, (
             length_scale(robot), s.standing_distance, self._difference_noise**2, *growth))
+        self._holds = HeldMotion(robot, self._grip.settings, self._place, self._ring)
         self._peak: Peak = PEAK.state(n, (s.hold, s.slip.speed_fraction, s.creep))
-        self._ones = np.ones(n)
+        self._ones, self._trusted = np.ones(n), np.ones((n, 2))
         # of `step_by`: time since the first sample, and since the last accepted one, s
         self._clock, self._since = 0.0, 0.0
         self.reset()
@@ -152,14 +161,13 @@ class Odometry:
         # age of the newest sample at its stamp, s
         self._before, self._repeated, self._age = np.full((4, n), math.nan), 0, 0.0
         self._pace = SampleStep(s.stamp_jitter)
-        # bound of the error caused by held twists, m and rad
-        self._doubt = [0.0, 0.0]
+        self._holds.reset()
         self._rate = np.full(n, math.nan)
         self._monitor.reset()
         self._grip.reset()
         self._faults.reset()
         self._left_out = -1
-        self._kept, self._refitted = 0, False
+        self._kept, self._refitted, self._waits = 0, False, False
         slip = self._monitor.step(0.0, np.zeros(n), np.zeros(n), np.zeros(n))
         self._last = OdometryEstimate(0.0, pose, np.zeros(3), np.diag(variance),
                                       self._peak.value.copy(), np.zeros((n, 2)), slip,
@@ -221,14 +229,14 @@ class Odometry:
         self._since += dt or 0.0
         estimate = self._sample(self._clock, steering, wheel_angle, wheel_rate, steering_rate,
                                 self._since)
-        if estimate.accepted:
+        if estimate.accepted and not self._waits:
             self._since = 0.0
         return estimate
 
     def _sample(self, time: float, steering: ArrayLike, wheel_angle: ArrayLike,
                 wheel_rate: ArrayLike | None, steering_rate: ArrayLike | None, dt: float | None
                 ) -> OdometryEstimate:
-        n, verdict = self.robot.count, cycle.IMPLAUSIBLE
+        n, verdict, s = self.robot.count, cycle.IMPLAUSIBLE, self.settings
         steering, wheel = vectors(n, steering=steering, wheel_angle=wheel_angle)
         # what stands for unknown rates is not read
         timed, rolling, turning = False, wheel, steering
@@ -247,14 +255,22 @@ class Odometry:
         # the first sample has nothing before it
         if dt is None or self._time == -math.inf:
             dt = float(time) - self._time
-        self._time, rates = float(time), None
+        rates = None
         if verdict == cycle.TIMED:
             rates = rolling, turning
             dt = self._pace.step(dt, (steering, wheel), (turning, rolling)) or dt
-        reason, bridged = irregular_step(dt, self.settings.max_gap), False
+        self._waits = -OUT_OF_ORDER < dt < SHORTEST_STEP
+        if self._waits:
+            # the next sample contains its increments
+            self._skipped += 1
+            self._last = self._last._replace(reason=irregular_step(dt, s.max_gap),
+                                             accepted=True, skipped=self._skipped)
+            return self._last
+        self._time = float(time)
+        reason, bridged = irregular_step(dt, s.max_gap), False
         if not reason:
             reason = self._move(dt, steering, wheel, rates)
-        elif self.settings.max_gap < dt < math.inf:
+        elif s.max_gap < dt < math.inf:
             reason, bridged = self._bridge(dt, steering, wheel, rates, reason)
         if reason:
             self._latch_only(dt, steering, wheel, rates, bridged)
@@ -264,7 +280,7 @@ class Odometry:
         self._last = OdometryEstimate(
             self._time, place.pose.copy(), twist,
             place.covariance + self._lasting.state.covariance + place.ends, twist_covariance,
-            residual, slip, self._grip.report(), np.array(self._doubt), self._distance, True,
+            residual, slip, self._grip.report(), np.array(self._holds.doubt), self._distance, True,
             reason, self._skipped, self._rejected, self._gaps, self._repeated,
             self._faults.report())
         return self._last
@@ -293,6 +309,7 @@ class Odometry:
                     bridged: bool) -> None:
         self._motion.latch[0], self._motion.latch[1] = steering, wheel
         self._kept = 0
+        self._holds.drop()
         self._grip.reset()
         self._skipped += dt != math.inf and not bridged
         self._moved = min(self._moved, self._time)
@@ -300,7 +317,7 @@ class Odometry:
         self._peak.time[0] = min(self._peak.time[0], self._time)
         twist, residual, covariance = self._outputs()
         if cycle.fit_twist(self.robot.geometry, steering, *(rates or np.zeros((2, len(wheel)))),
-                           self._ones, self.settings.rate_noise_std, False, self._time,
+                           self._trusted, self.settings.rate_noise_std, False, self._time,
                            self._moved, 0.0, self._peak, self._lasting.state,
                            self._lasting.spread, self._motion.unit, twist, residual, covariance):
             self._fitted = twist, covariance, residual, self._last.slip
@@ -323,18 +340,19 @@ class Odometry:
         if s.robust and slip.slipping and slip.suspect >= 0:
             weight = np.maximum(1.0 - slip.likelihood, kernels.LEAST_TRUST)
             left += float(slip.likelihood @ (self.without - slip.statistic))
-        wrong = faults.left_out if s.robust else -1
+        wrong, trust = (faults.left_out, faults.trust) if s.robust else (-1, self._trusted)
         if wrong >= 0:
-            weight, left = faults.weight, float(self.without[wrong])
+            weight, left = self._ones, float(self.without[wrong])
         row, grip = self._kept % CAPACITY, self._grip
-        verdict, moved = cycle.move(geometry, motion.block, dt, weight, s.robust, wrong, grip.age,
+        verdict, moved = cycle.move(geometry, motion.block, dt, weight, s.robust, trust, grip.age,
                                     grip.state.block, errors.state.block, place.block,
                                     self._ring.block, row)
         grip.judge(dt, verdict)
         if not moved:
             if not np.all(np.isfinite(motion.twist)):
                 return 'all contact points coincide: yaw is not observable'
-            self._hold(grip.report(), dt)
+            self._holds.hold(motion.twist, grip, dt, self._kept)
+            motion.twist[:] = grip.state.twist
             cycle.go(motion, dt, True, place, self._ring, row)
         self._kept += 1
         self._correct(slip, wrong)
@@ -349,6 +367,7 @@ class Odometry:
             rates is not None, self._time, self._moved, place.block, self._peak.block,
             errors.state.block, errors.spread, errors.cross, twist, residual, covariance)
         self._went(length)
+        self._distance += self._holds.prove(dt, not moved, grip.state.reference, self._kept)
         if fitted:
             self._fitted = twist, covariance, residual, slip
         elif not moved:
@@ -364,20 +383,6 @@ class Odometry:
         if length >= 0.0:
             self._distance += length
             self._moved = self._time
-
-    def _hold(self, grip: GripReport, dt: float) -> None:
-        """Step with the held twist; the covariance grows by the motion that tyres allow."""
-        apart, place = self._motion.twist - grip.twist, self._place
-        # errors of a held twist have one direction: deviations add up, not variances
-        most = self.settings.grip.acceleration * grip.held
-        for k, axes, error, bound in ((0, (0, 1), math.hypot(apart[0], apart[1]), most),
-                                      (1, (2,), abs(apart[2]), most / place.lever)):
-            more = dt * min(error, bound)
-            variance = more * (2.0 * self._doubt[k] + more)
-            self._doubt[k] += more
-            for axis in axes:
-                place.covariance[axis, axis] += variance
-        self._motion.twist[:] = grip.twist
 
     def _correct(self, slip: SlipReport, wrong: int) -> None:
         """Fit the last steps again, once per slip or wrong angle, as soon as it is isolated."""

@@ -23,13 +23,17 @@ SPIN_REPORTED = 0.05
 
 # parameters of the node that are settings of the odometry
 PARAMETERS = (
-    'max_gap', 'robust', 'stamp_jitter', 'wheel_counts', 'steering_counts', 'rate_noise_std',
+    'max_gap', 'robust', 'stamp_jitter', 'sample_skew', 'wheel_counts', 'steering_counts', 'rate_noise_std',
     'rate_lag', 'creep', 'position_variance_per_metre', 'position_variance_per_radian',
     'yaw_variance_per_metre', 'yaw_variance_per_radian')
 
 
 # shortest step [s]: a shorter one is rounding of a time stamp in seconds since 1970
 SHORTEST_STEP = 1e-6
+
+# a sample whose stamp goes back by less is late or has a wrong stamp: the next one contains its
+# increments. Beyond, the clock was set back, s
+OUT_OF_ORDER = 0.05
 
 # parameters of the node that are deviations of the description, and the fields of the prior
 DESCRIPTION = {'description_std.wheel_radius': 'radius', 'description_std.caster_offset': 'offset',
@@ -67,6 +71,9 @@ class OdometrySettings:
     stamp_jitter : float, s
         Standard deviation of the stamps from the times of the samples; above 0 the time steps
         follow from angles and rates as well (`SampleStep`).
+    sample_skew : float, s
+        Standard deviation of the times of the joints of one sample from each other; 0 for drives
+        that sample at a common SYNC.
     wheel_resolution, steering_resolution : float, rad
         Encoder steps; 0 for continuous angles.
     rate_noise_std : float, m/s
@@ -98,7 +105,8 @@ class OdometrySettings:
 
     max_gap: float = 0.25
     robust: bool = True
-    stamp_jitter: float = 0.0
+    stamp_jitter: float = 0.003
+    sample_skew: float = 0.003
     wheel_resolution: float = 2.0 * math.pi / 2000
     steering_resolution: float = 2.0 * math.pi / 4096
     rate_noise_std: float = 0.003
@@ -156,7 +164,8 @@ class OdometryEstimate(NamedTuple):
     reason : str
         Reason if the sample was not integrated as usual; else empty.
     skipped, rejected : int
-        Samples since `reset` that only latched (without the first), and that were rejected.
+        Samples since `reset` that moved nothing by themselves: they only latched (without the
+        first), or wait for the next one; and samples that were rejected.
     gaps : int
         Gaps since `reset` that were bridged by positions alone.
     repeated : int

@@ -161,7 +161,8 @@ def report_of(robot: CasterRobot, steering: Array, contact: Array, variance: Arr
         if without[best] < several:
             suspect, confidence = best, float(likelihood[best])
     # de-weight each caster by its probability to slip
-    weight = np.maximum(1.0 - likelihood, kernels.LEAST_TRUST) / variance
+    weight = np.repeat((np.maximum(1.0 - likelihood, kernels.LEAST_TRUST) / variance)[:, None],
+                       2, axis=1)
     fit(robot.geometry, steering, contact, weight, np.empty(3), residual, np.empty((3, 3)))
     kernels.lengths(residual, speed)
     return SlipReport(speed, suspect, confidence, True, likelihood, statistic, limit)
