@@ -115,7 +115,7 @@ setup(
     data_files=data_files,
     python_requires='>=3.10',
     install_requires=['setuptools', 'numpy>=1.26', 'scipy>=1.11', 'numba>=0.59', 'PyYAML>=6',
-                      'matplotlib>=3.7', 'tqdm>=4.60', 'rosbags>=0.10.4'],
+                      'matplotlib>=3.7', 'tqdm>=4.60', 'rosbags>=0.10.4', 'tornado>=6.1'],
     extras_require={
         'jazzy': distribution('jazzy'),
         'kilted': distribution('kilted'),

@@ -27,43 +27,31 @@ def program():
     pytest.skip(f'no browser: install one of {", ".join(PROGRAMS)}')
 
 
-class Browser:
-    """One page of a browser; `problems` are its exceptions and errors on the console."""
+class Page:
+    """
+    A page of a browser by its DevTools address.
 
-    def __init__(self, width=1280, height=900, dark=False):
+    `problems` are its exceptions and errors on the console, `requests` the addresses it loads,
+    `history` those of all entries of its history.
+    """
+
+    def __init__(self, address):
         client = pytest.importorskip('websockets.sync.client',
                                      reason='pip install websockets')
-        self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        self._process = subprocess.Popen(
-            [program(), '--headless=new', '--no-sandbox', '--disable-gpu', '--mute-audio',
-             '--disable-dev-shm-usage', '--hide-scrollbars', '--remote-debugging-port=0',
-             f'--user-data-dir={self._folder.name}', 'about:blank'],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.problems, self.requests, self._numbers = [], [], itertools.count(1)
-        port = Path(self._folder.name) / 'DevToolsActivePort'
-        end = time.monotonic() + PATIENCE
-        while not (port.exists() and port.read_text().strip()):
-            assert self._process.poll() is None and time.monotonic() < end, 'no browser'
-            time.sleep(0.05)
-        number = port.read_text().split()[0]
-        made = urlopen(Request(f'http://127.0.0.1:{number}/json/new?about:blank', method='PUT'))
         self._open = contextlib.ExitStack()
-        self._socket = self._open.enter_context(
-            client.connect(json.load(made)['webSocketDebuggerUrl'], max_size=None))
+        self._socket = self._open.enter_context(client.connect(address, max_size=None))
         for domain in ('Page', 'Runtime', 'Log', 'Network'):
             self.do(f'{domain}.enable')
-        self.size(width, height)
-        self.do('Emulation.setEmulatedMedia', features=[
-            {'name': 'prefers-color-scheme', 'value': 'dark' if dark else 'light'}])
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
+    def close(self):
+        """Close the connection; the page stays."""
         self._open.close()
-        self._process.send_signal(signal.SIGTERM)
-        self._process.wait(20)
-        self._folder.cleanup()
+
+    @property
+    def history(self):
+        """Addresses of the history of the page."""
+        return [entry['url'] for entry in self.do('Page.getNavigationHistory')['entries']]
 
     def do(self, method, **values):
         """Carry out a command of the protocol; return its result."""
@@ -142,3 +130,48 @@ class Browser:
         """Write a PNG of the window, or of the whole page."""
         data = self.do('Page.captureScreenshot', format='png', captureBeyondViewport=whole)
         Path(path).write_bytes(base64.b64decode(data['data']))
+
+
+class Browser(Page):
+    """A browser of its own and its first page; `tab` opens others."""
+
+    def __init__(self, width=1280, height=900, dark=False):
+        pytest.importorskip('websockets.sync.client', reason='pip install websockets')
+        self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        self._process = subprocess.Popen(
+            [program(), '--headless=new', '--no-sandbox', '--disable-gpu', '--mute-audio',
+             '--disable-dev-shm-usage', '--hide-scrollbars', '--remote-debugging-port=0',
+             f'--user-data-dir={self._folder.name}', 'about:blank'],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        port = Path(self._folder.name) / 'DevToolsActivePort'
+        end = time.monotonic() + PATIENCE
+        while not (port.exists() and port.read_text().strip()):
+            assert self._process.poll() is None and time.monotonic() < end, 'no browser'
+            time.sleep(0.05)
+        self._port = port.read_text().split()[0]
+        self._tabs = []
+        super().__init__(self._new())
+        self.size(width, height)
+        self.do('Emulation.setEmulatedMedia', features=[
+            {'name': 'prefers-color-scheme', 'value': 'dark' if dark else 'light'}])
+
+    def _new(self):
+        """Open an empty page; return its DevTools address."""
+        made = urlopen(Request(f'http://127.0.0.1:{self._port}/json/new?about:blank',
+                               method='PUT'))
+        return json.load(made)['webSocketDebuggerUrl']
+
+    def tab(self):
+        """Return a further page in the same window; it hides the others."""
+        self._tabs.append(Page(self._new()))
+        return self._tabs[-1]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for one in (*self._tabs, self):
+            one.close()
+        self._process.send_signal(signal.SIGTERM)
+        self._process.wait(20)
+        self._folder.cleanup()

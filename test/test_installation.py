@@ -23,7 +23,7 @@ ROOMS = sorted(path.parent for path in ROOT.glob('c3p_*/__init__.py'))
 PROVIDED = {
     'numpy': 'python3-numpy', 'scipy': 'python3-scipy', 'numba': 'python3-numba',
     'yaml': 'python3-yaml', 'matplotlib': 'python3-matplotlib',
-    'mpl_toolkits': 'python3-matplotlib', 'tqdm': 'python3-tqdm',
+    'mpl_toolkits': 'python3-matplotlib', 'tqdm': 'python3-tqdm', 'tornado': 'python3-tornado',
     'rosbags': 'python3-rosbags-pip', 'tf2_ros': 'tf2_ros', 'can': 'python3-can',
     'canopen': 'canopen-pip', 'serial': 'python3-serial',
     # what rosbags itself undoes compressions with
@@ -48,7 +48,8 @@ CHOSEN = {'controller_manager', 'ros_gz_sim', 'ros_gz_bridge'}
 ROSDEP = {
     'canopen-pip', 'python3-can', 'python3-hypothesis', 'python3-matplotlib', 'python3-numba',
     'python3-numpy', 'python3-pil', 'python3-pytest', 'python3-pytest-timeout',
-    'python3-rosbags-pip', 'python3-scipy', 'python3-serial', 'python3-sympy', 'python3-tqdm',
+    'python3-rosbags-pip', 'python3-scipy', 'python3-serial', 'python3-sympy',
+    'python3-tornado', 'python3-tqdm',
     'python3-yaml'}
 RELEASED = {
     'action_msgs', 'ament_index_python', 'builtin_interfaces', 'control_msgs', 'diagnostic_msgs',

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -44,19 +47,47 @@ def run(arguments: argparse.Namespace) -> int:
     from c3p_viewers.dashboard.run import dashboard
 
     make_places(Path(), arguments.json)
-
-    def announce(url: str) -> None:
-        port = url.partition('/?')[0].rpartition(':')[2]
-        print(f'live page: {url}', file=sys.stderr)
-        print(f'from another computer: ssh -L {port}:127.0.0.1:{port} THIS_COMPUTER, then the '
-              'same address there; Ctrl-C ends', file=sys.stderr, flush=True)
-        if arguments.open:
-            import webbrowser
-
-            webbrowser.open(url)
-
-    told = dashboard(load_casters(arguments.robot), arguments.namespace, arguments.port, announce)
+    with ExitStack() as files:
+        told = dashboard(load_casters(arguments.robot), arguments.namespace, arguments.port,
+                         announcement(), partial(open_browser, files) if arguments.open else None)
     text = ('  the stop remains pressed; release it with c3p teleop, key r, or ros2 topic pub '
             "--once e_stop std_msgs/msg/Bool '{data: false}'" if told['e_stop_held'] else '')
     show(told, arguments.json, text)
     return 0
+
+
+def announcement() -> Callable[[str], None]:
+    """Return a function that prints the address of the page, and later the next ones."""
+    printed: list[str] = []
+
+    def announce(url: str) -> None:
+        if printed:
+            print(f'for another device (the address above expires in a minute): {url}',
+                  file=sys.stderr, flush=True)
+        else:
+            port = url.partition('/?')[0].rpartition(':')[2]
+            print(f'live page: {url}', file=sys.stderr)
+            print(f'from another computer: ssh -L {port}:127.0.0.1:{port} THIS_COMPUTER, then '
+                  'the same address there; Ctrl-C ends', file=sys.stderr, flush=True)
+        printed.append(url)
+
+    return announce
+
+
+def open_browser(files: ExitStack, url: str) -> None:
+    """
+    Open a browser by a file that only this user can read.
+
+    `files` removes it at the end, and not sooner: a browser that starts slowly reads it late.
+    """
+    import webbrowser
+
+    from c3p_viewers.dashboard.redirect_file import redirect_file
+
+    try:
+        path = redirect_file(url)
+    except OSError as error:
+        print(f'--open: {error}; open the printed address', file=sys.stderr, flush=True)
+        return
+    files.callback(path.unlink, missing_ok=True)
+    webbrowser.open(path.as_uri())

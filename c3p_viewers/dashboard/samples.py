@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,67 +42,67 @@ def sample(robot: CasterRobot, moment: Moment) -> dict[str, Any]:
             'g': _short(moment.goal)}
 
 
+class Seen(NamedTuple):
+    """What a browser has received: numbers of the newest sample and of the newest status."""
+
+    sample: int = 0
+    status: int = 0
+
+
 class History:
     """
-    Samples of the last minute and the newest status; browsers wait here for the next ones.
+    Samples of the last minute and the newest status, for browsers that fetch what is new.
 
-    Every entry has a number, so that a browser that was slow continues where it stopped.
+    Samples and statuses are numbered, so that a browser that was slow continues where it stopped.
     """
 
     def __init__(self) -> None:
         """Begin without samples."""
-        self._samples: deque[tuple[int, dict[str, Any]]] = deque(maxlen=int(RATE * KEPT))
-        self._status: tuple[int, dict[str, Any]] = (0, {})
-        self._number, self._closed = 0, False
-        self._changed = threading.Condition()
+        self._samples: deque[dict[str, Any]] = deque(maxlen=int(RATE * KEPT))
+        self._count = 0
+        self._status: dict[str, Any] = {}
+        self._version = 0
+        self._lock = threading.Lock()
 
     def add(self, value: dict[str, Any]) -> None:
         """Add a sample; a robot time that goes back begins anew."""
-        with self._changed:
-            if self._samples and value['t'] < self._samples[-1][1]['t']:
+        with self._lock:
+            if self._samples and value['t'] < self._samples[-1]['t']:
                 self._samples.clear()
-            self._number += 1
-            self._samples.append((self._number, value))
-            self._changed.notify_all()
+            self._count += 1
+            self._samples.append(value)
 
     def set_status(self, value: dict[str, Any]) -> None:
         """Replace the status, if it differs."""
-        with self._changed:
-            if value != self._status[1]:
-                self._number += 1
-                self._status = (self._number, value)
-                self._changed.notify_all()
+        with self._lock:
+            if value != self._status:
+                self._version += 1
+                self._status = value
 
     @property
     def status(self) -> dict[str, Any]:
         """Newest status."""
-        return self._status[1]
+        return self._status
 
-    @property
-    def closed(self) -> bool:
-        """True after `close`."""
-        return self._closed
-
-    def close(self) -> None:
-        """End the waiting of all browsers."""
-        with self._changed:
-            self._closed = True
-            self._changed.notify_all()
-
-    def after(self, number: int, wait: float) -> tuple[int, list[dict[str, Any]],
-                                                       dict[str, Any] | None]:
+    def after(self, seen: Seen, most: int) -> tuple[Seen, list[dict[str, Any]],
+                                                    dict[str, Any] | None]:
         """
-        Return the newest number, the samples after `number`, and the status if it is newer.
+        Return what is newer than `seen`: samples, the earliest first, and the status.
 
-        Waits for the next entry, `wait` [s] at most; without one the lists are empty.
+        Parameters
+        ----------
+        seen : Seen
+        most : int
+            Largest number of samples.
+
+        Returns
+        -------
+        tuple
+            What has been seen afterwards; samples; status, None if it is not newer.
         """
-        with self._changed:
-            self._changed.wait_for(lambda: self._number > number or self._closed, wait)
-            # from the end: only few are new
-            new: list[dict[str, Any]] = []
-            for k, value in reversed(self._samples):
-                if k <= number:
-                    break
-                new.append(value)
-            told = self._status
-            return self._number, new[::-1], told[1] if told[0] > number else None
+        with self._lock:
+            new = min(self._count - seen.sample, len(self._samples))
+            begin = len(self._samples) - new
+            samples = list(islice(self._samples, begin, begin + most))
+            status = self._status if self._version > seen.status else None
+            return Seen(self._count - new + len(samples), self._version), samples, status

@@ -1,75 +1,59 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-HTTP server of the live page: one page, one stream of events, few commands.
+Server of the live page: one static page, and one WebSocket for each page in both directions.
 
 It listens on the loopback address. Another user of this computer, and a page of another site in
-the same browser, can reach that address too: the page, its stream and every command need the token
-in the address that ``c3p dashboard`` prints. A command must come from the page itself (header
-Origin), and the name of the server in a request must be one of this computer, so that a site whose
-name resolves to the loopback address is refused.
+the same browser, can reach that address too. The page itself has nothing of the robot; values and
+commands pass through the WebSocket, which opens for the page of this server only (headers Host and
+Origin) and requires the secret of `Access` first. Tornado keeps one thread for all connections: a
+page that does not read delays neither the others nor its own commands.
 """
 
 from __future__ import annotations
 
-import hmac
-import json
-import secrets
+import asyncio
+import logging
 import threading
-from collections.abc import Callable, Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, NamedTuple
-from urllib.parse import parse_qs, urlsplit
+from collections.abc import Callable
+from typing import Any
 
-from c3p_viewers.dashboard.samples import History
+from tornado.httpserver import HTTPServer
+from tornado.netutil import bind_sockets
+from tornado.web import Application, HTTPError, RequestHandler
 
-# address of the server, and names of this computer in the header Host
-LISTENS, LOOPBACK = '127.0.0.1', frozenset({'127.0.0.1', 'localhost', '::1'})
-# bytes of a command, browsers at a time, and time limit of a silent connection, s
-MOST_BODY, MOST_STREAMS, SILENCE = 4096, 8, 15.0
-TOKEN_HEADER = 'X-C3P-Token'
-# the page may run its own scripts and connect to its own server, nothing else
-POLICY = ("default-src 'none'; script-src 'nonce-{nonce}'; style-src 'unsafe-inline'; "
-          "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
+from c3p_viewers.dashboard.access import LISTENS, Access, is_loopback
+from c3p_viewers.dashboard.command_queue import Requests
+from c3p_viewers.dashboard.page_socket import MOST_MESSAGE, PageSocket, Shared
+from c3p_viewers.dashboard.samples import RATE, History
+from c3p_viewers.dashboard.static_page import StaticPage
+
+# time limit of a silent connection without a WebSocket, s
+SILENCE = 15.0
+# a WebSocket whose browser does not answer pings is closed after two of these periods, s
+PING = 10.0
+# the page runs its own script and connects to its own server, nothing else; browsers differ in
+# whether 'self' includes the scheme ws
+POLICY = ("default-src 'none'; script-src '{script}'; style-src 'unsafe-inline'; "
+          "connect-src 'self' ws://{host}; img-src data:; base-uri 'none'; form-action 'none'; "
           "frame-ancestors 'none'")
-LOST = ('This address lacks the token of the running dashboard. Open the address that c3p '
-        'dashboard printed in its terminal.\n')
 
 
-class Refusal(ValueError):
-    """A request that is not carried out; its `code` is that of HTTP, its text has the reason."""
-
-    def __init__(self, code: int, text: str) -> None:
-        """Store both."""
-        super().__init__(text)
-        self.code = code
-
-
-class Place(NamedTuple):
-    """Port of the server and its token."""
-
-    port: int
-    token: str
-
-    @property
-    def url(self) -> str:
-        """Address for a browser."""
-        return f'http://{LISTENS}:{self.port}/?token={self.token}'
-
-
-class DashboardServer(ThreadingHTTPServer):
+class DashboardServer:
     """
     Serves the live page until `close`.
 
     Parameters
     ----------
-    page : str
-        HTML with ``NONCE`` where the nonce of its scripts belongs.
+    page : StaticPage
+    welcome : dict
+        JSON object that a page receives first: what it draws.
     history : History
-    commands : mapping
-        Name → function that takes the JSON object of a POST and returns a text; Refusal for what
-        is not carried out.
+    requests : Requests
+        Receives the commands of the pages.
     port : int
         0 takes a free one.
+    announce : callable
+        Receives the next address, when the present one is used.
 
     Raises
     ------
@@ -77,154 +61,113 @@ class DashboardServer(ThreadingHTTPServer):
         The port cannot be used.
     """
 
-    daemon_threads = True
-    # a browser that is still connected must not delay Ctrl-C
-    block_on_close = False
-    request_queue_size = 32
-
-    def __init__(self, page: str, history: History,
-                 commands: Mapping[str, Callable[[Mapping[str, Any]], str]],
-                 port: int = 0) -> None:
+    def __init__(self, page: StaticPage, welcome: dict[str, Any], history: History,
+                 requests: Requests, port: int = 0,
+                 announce: Callable[[str], None] = lambda url: None) -> None:
         """Listen; requests are answered from `start` on."""
-        self.page, self.history, self.commands = page, history, commands
-        self.streams = threading.BoundedSemaphore(MOST_STREAMS)
+        remedy = 'choose another --port, 0 takes a free one'
+        if not 0 <= port <= 65535:
+            raise ValueError(f'port {port}: must be 0 to 65535; {remedy}')
         try:
-            super().__init__((LISTENS, port), _Handler)
-        except (OSError, OverflowError) as error:
-            reason = getattr(error, 'strerror', None) or error
-            raise ValueError(f'port {port}: {reason}; choose another --port, 0 takes a free '
-                             'one') from error
-        self.place = Place(self.server_address[1], secrets.token_urlsafe(24))
-        self._thread = threading.Thread(target=self.serve_forever, args=(0.1,),
-                                        name='dashboard', daemon=True)
+            self._sockets = bind_sockets(port, LISTENS)
+        except OSError as error:
+            raise ValueError(f'port {port}: {error.strerror or error}; {remedy}') from error
+        self.port: int = self._sockets[0].getsockname()[1]
+        self.access = Access(self.port, announce)
+        self._page = page
+        self._shared = Shared(self.access, welcome, history, requests)
+        self._loop = asyncio.new_event_loop()
+        self._end = asyncio.Event()
+        self._thread = threading.Thread(target=self._run, name='dashboard', daemon=True)
 
     def start(self) -> None:
         """Answer requests in a thread."""
         self._thread.start()
 
     def close(self) -> None:
-        """End all streams and stop listening."""
-        self.history.close()
+        """Close all pages and stop listening."""
         if self._thread.is_alive():
-            self.shutdown()
+            self._loop.call_soon_threadsafe(self._end.set)
             self._thread.join()
-        self.server_close()
+        for one in self._sockets:
+            one.close()
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignore connections that the browser has ended."""
-
-
-class _Handler(BaseHTTPRequestHandler):
-    """One request; replies with one line of text to what is refused."""
-
-    server: DashboardServer
-    protocol_version = 'HTTP/1.1'
-    server_version, sys_version = 'c3p', ''
-    timeout = SILENCE
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Log nothing: addresses contain the token."""
-
-    def do_GET(self) -> None:
-        self._carry_out({'/': self._page, '/stream': self._stream})
-
-    def do_POST(self) -> None:
-        self._carry_out({f'/{name}': self._command for name in self.server.commands})
-
-    def _carry_out(self, actions: Mapping[str, Callable[[], None]]) -> None:
+    def _run(self) -> None:
         try:
-            self._check_host()
-            path = urlsplit(self.path).path
-            action = actions.get(path)
-            if action is None:
-                raise Refusal(404, f'{path[:80]}: not here')
-            action()
-        except Refusal as refusal:
-            self._reply(refusal.code, f'{refusal}')
-            # the rest of the request is not read
-            self.close_connection = True
-        except OSError:
-            self.close_connection = True
-
-    def _check_host(self) -> None:
-        hosts = self.headers.get_all('Host') or []
-        name = (urlsplit(f'//{hosts[0]}').hostname or '') if len(hosts) == 1 else ''
-        if name not in LOOPBACK:
-            raise Refusal(403, f'Host {name[:80]!r}: must be a name of this computer, such as '
-                          f'127.0.0.1:{self.server.place.port}')
-
-    def _check_token(self, given: str) -> None:
-        if not hmac.compare_digest(given.encode(), self.server.place.token.encode()):
-            raise Refusal(403, LOST)
-
-    def _query_token(self) -> str:
-        return parse_qs(urlsplit(self.path).query).get('token', [''])[0]
-
-    def _page(self) -> None:
-        self._check_token(self._query_token())
-        nonce = secrets.token_urlsafe(12)
-        self._reply(200, self.server.page.replace('NONCE', nonce), 'text/html',
-                    {'Content-Security-Policy': POLICY.format(nonce=nonce)})
-
-    def _command(self) -> None:
-        """Carry out a command of the page itself."""
-        origin, host = self.headers.get('Origin', ''), self.headers.get('Host', '')
-        if urlsplit(origin).netloc != host:
-            raise Refusal(403, f'Origin {origin[:80]!r}: commands are accepted from the page of '
-                          'this server only')
-        self._check_token(self.headers.get(TOKEN_HEADER, ''))
-        if self.headers.get_content_type() != 'application/json':
-            raise Refusal(415, 'the body must be application/json')
-        text = self.headers.get('Content-Length', '')
-        if not (text.isascii() and text.isdigit()):
-            raise Refusal(411, 'Content-Length is missing')
-        # a leading part of the digits is enough to see that it is too long
-        if int(text[:12]) > MOST_BODY:
-            raise Refusal(413, f'{text[:12]} bytes: must be at most {MOST_BODY}')
-        try:
-            body = json.loads(self.rfile.read(int(text)))
-        except (ValueError, RecursionError) as error:
-            raise Refusal(400, 'the body is not JSON') from error
-        if not isinstance(body, dict):
-            raise Refusal(400, 'the body must be a JSON object')
-        name = urlsplit(self.path).path[1:]
-        self._reply(200, self.server.commands[name](body))
-
-    def _stream(self) -> None:
-        """Send samples and status as server-sent events until the browser leaves."""
-        self._check_token(self._query_token())
-        if not self.server.streams.acquire(blocking=False):
-            raise Refusal(503, f'{MOST_STREAMS} pages are open already; close one')
-        try:
-            self.close_connection = True
-            self.send_response(200)
-            self._headers('text/event-stream', {'Connection': 'close'})
-            history, number = self.server.history, 0
-            while not history.closed:
-                number, samples, status = history.after(number, 1.0)
-                events: list[tuple[str, Any]] = [('samples', samples)] if samples else []
-                events += [] if status is None else [('status', status)]
-                # a comment keeps the connection alive, and notices its end
-                text = ''.join(f'event: {name}\ndata: {_json(value)}\n\n'
-                               for name, value in events) or ': \n\n'
-                self.wfile.write(text.encode())
+            self._loop.run_until_complete(self._serve())
         finally:
-            self.server.streams.release()
+            self._loop.close()
 
-    def _headers(self, kind: str, more: Mapping[str, str]) -> None:
-        for name, value in {'Content-Type': f'{kind}; charset=utf-8', 'Cache-Control': 'no-store',
-                            'X-Content-Type-Options': 'nosniff',
-                            'Referrer-Policy': 'no-referrer', **more}.items():
-            self.send_header(name, value)
-        self.end_headers()
+    async def _serve(self) -> None:
+        """Serve until `close`; send to every page what is due."""
+        # lines of the access log contain the code, and a malformed request is no event
+        for name in ('tornado.access', 'tornado.general'):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+        application = Application(
+            [('/', _Page, {'page': self._page}),
+             ('/socket', PageSocket, {'shared': self._shared})],
+            default_handler_class=_Nothing,
+            websocket_max_message_size=MOST_MESSAGE,
+            websocket_ping_interval=PING, websocket_ping_timeout=PING)
+        http = HTTPServer(application, idle_connection_timeout=SILENCE, body_timeout=SILENCE,
+                          max_body_size=MOST_MESSAGE, max_header_size=16384)
+        http.add_sockets(self._sockets)
+        try:
+            while not self._end.is_set():
+                for page in tuple(self._shared.pages):
+                    page.step()
+                try:
+                    await asyncio.wait_for(self._end.wait(), 1.0 / RATE)
+                except asyncio.TimeoutError:
+                    continue
+        finally:
+            http.stop()
+            for page in tuple(self._shared.pages):
+                page.close(reason='the dashboard ends')
+            # a browser that is still connected must not delay Ctrl-C
+            await asyncio.sleep(0.05)
 
-    def _reply(self, code: int, text: str, kind: str = 'text/plain',
-               more: Mapping[str, str] | None = None) -> None:
-        data = text.encode()
-        self.send_response(code)
-        self._headers(kind, {'Content-Length': f'{len(data)}', **(more or {})})
-        self.wfile.write(data)
+
+class _Local(RequestHandler):
+    """Request to a name of this computer; replies with one line of text to what is refused."""
+
+    def set_default_headers(self) -> None:
+        self.clear_header('Server')
+        for name, value in {'Content-Type': 'text/plain; charset=utf-8',
+                            'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff',
+                            'Referrer-Policy': 'no-referrer',
+                            'Cross-Origin-Opener-Policy': 'same-origin',
+                            'Cross-Origin-Resource-Policy': 'same-origin'}.items():
+            self.set_header(name, value)
+
+    def prepare(self) -> None:
+        if not is_loopback(self.request.host):
+            raise HTTPError(403, f'Host {self.request.host[:80]!r}: must be a name of this '
+                            'computer')
+
+    def write_error(self, status_code: int, **kwargs: Any) -> None:
+        error = kwargs.get('exc_info', (None, None))[1]
+        reason = error.log_message if isinstance(error, HTTPError) else None
+        self.finish(f'{reason or self._reason}\n')
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, separators=(',', ':'), allow_nan=False)
+class _Page(_Local):
+    """The page, which is the same for every robot and contains no secret."""
+
+    def initialize(self, page: StaticPage) -> None:
+        self._page = page
+
+    def get(self) -> None:
+        page = self._page
+        self.set_header('Content-Type', 'text/html; charset=utf-8')
+        self.set_header('Content-Security-Policy',
+                        POLICY.format(script=page.script_hash, host=self.request.host))
+        self.finish(page.text)
+
+
+class _Nothing(_Local):
+    """Any other path."""
+
+    def prepare(self) -> None:
+        super().prepare()
+        raise HTTPError(404, f'{self.request.path[:80]}: not here')

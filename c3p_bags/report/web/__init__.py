@@ -3,8 +3,8 @@
 Scripts of interactive pages, and the description of a robot that they draw.
 
 uPlot (MIT licence, ``uPlot.LICENSE``) draws the plots; ``plots.js`` links them, ``robot.js`` draws
-a robot from above, ``map.js`` its path. Pages contain them, so that they need neither a network
-nor other files.
+a robot from above, ``map.js`` its path, and ``dom.js`` makes elements from texts. Pages contain
+them, so that they need neither a network nor other files.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from c3p_bags.report.markup import Markup, html
 from c3p_bags.report.palette import DASHES, caster_colour
 from c3p_description.model import CasterRobot
 
-LIBRARY = ('uPlot.iife.min.js', 'robot.js', 'plots.js', 'map.js')
+LIBRARY = ('uPlot.iife.min.js', 'dom.js', 'robot.js', 'plots.js', 'map.js')
 STYLE = 'uPlot.min.css'
 
 # a unit of the dashes of plots, pixels
@@ -30,12 +31,16 @@ def read_text(name: str) -> str:
     return Path(__file__).with_name(name).read_text(encoding='utf-8')
 
 
-def library(*own: str) -> str:
-    """Return the scripts of the library and then the texts `own`, as HTML."""
+def script_text(*own: str) -> Markup:
+    """Return the scripts of the library and then the texts `own`, for a script element."""
     text = '\n'.join([*map(read_text, LIBRARY), *own])
     # the end of a script in a string would end the element
-    text = text.replace('</script', '<\\/script')
-    return f'<script>{text}</script>'
+    return Markup(text.replace('</script', '<\\/script'))
+
+
+def library(*own: str) -> Markup:
+    """Return the script element of the library and then the texts `own`."""
+    return html('<script>$text</script>', text=script_text(*own))
 
 
 def as_json(value: Any) -> str:

@@ -67,7 +67,7 @@ const Plots = (() => {
       legend: {show: panel.series.some(s => s.label), live: true, markers: {
         width: 3, stroke: (u, k) => k ? paint(panel.series[k - 1].colour) : null,
         dash: (u, k) => k && panel.series[k - 1].dash.length ? "dashed" : "solid"}},
-      series: [{label: "time", value: (u, v) => v == null ? "" : v.toFixed(2) + " s"},
+      series: [{label: "time", value: (u, v) => v == null ? "–" : v.toFixed(2) + " s"},
                ...panel.series.map(s => ({
                  label: s.label || "other", stroke: () => paint(s.colour), width: s.points ? 0 : s.width,
                  dash: s.dash, spanGaps: true, value: (u, v) => v == null ? shown(v) : number(v),

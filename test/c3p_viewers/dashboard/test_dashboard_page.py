@@ -2,10 +2,12 @@
 """The live page in a real browser, with a simulated robot on real topics."""
 
 import contextlib
+import json
 import re
 import signal
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -34,6 +36,16 @@ def running(*arguments):
         assert process.returncode == 0 and 'Traceback' not in rest, rest
 
 
+def wait_for(condition):
+    """Wait until a condition is true."""
+    step = threading.Event()
+    for _ in range(int(PATIENCE / 0.05)):
+        if condition():
+            return
+        step.wait(0.05)
+    raise AssertionError('not within the patience of the test')
+
+
 def position(browser):
     """Return x, y, yaw of the robot on the page."""
     return browser.value('last().p')
@@ -47,13 +59,19 @@ def test_goal_by_click_e_stop_that_latches_and_a_release_that_moves_nothing(tmp_
         page.until('samples.length > 10 && last().p && view.scale && status.drivable '
                    '&& status.mux', PATIENCE)
         assert page.value('document.title') == 'c3p: live'
+        assert page.value('el("receivers").textContent') == '1 node hears it: twist_mux'
+        # the code is not in the address, and the secret nowhere
+        assert page.value('location.href') == url.partition('?')[0]
         # far ahead, so that the drive takes some seconds
         page.value('view.scale /= 3')
         left, top, wide, high = page.box('#map')
         page.click(left + 0.9 * wide, top + 0.5 * high)
         page.until('last().g && Math.abs(last().p[0]) > 0.15', PATIENCE)
+        page.until('el("tiles").textContent.includes("m to go")', PATIENCE)
         page.key('Escape')
         page.until('status.pressed && status.locked && !el("alert").hidden', PATIENCE)
+        page.until('status.confirmed', PATIENCE)
+        page.until('el("alert").textContent.includes("confirmed by twist_mux")', PATIENCE)
         assert 'stays stopped' in page.value('el("alert").textContent')
         page.until('last().v && Math.hypot(last().v[0], last().v[1]) < 0.005', PATIENCE)
         stopped, goal = position(page), page.value('last().g')
@@ -86,6 +104,149 @@ def test_without_a_robot_the_page_says_so_and_with_the_server_gone_that_its_butt
         with running('dashboard', '--port', '0', '--robot', 'c3p') as (_, url):
             page.open(url)
             page.until('el("link").textContent === "no joint states"', PATIENCE)
-        page.until('el("alert").textContent.includes("Connection lost")', PATIENCE)
+            assert page.value('el("receivers").textContent') == 'nothing receives this stop'
+            page.value('el("stop").click()')
+            page.until('status.pressed', PATIENCE)
+            page.until('el("alert").textContent.includes("nothing receives this stop")', PATIENCE)
+            assert page.value('el("stop").textContent') == 'NOT HEARD'
+            assert 'stays stopped' not in page.value('el("alert").textContent')
+            # again, with the secret that the browser keeps
+            page.open(url.partition('?')[0])
+            page.until('connected && status.pressed', PATIENCE)
+        page.until('el("alert").textContent.includes("STOP has no effect")', PATIENCE)
+        assert 'Connection lost' in page.value('el("alert").textContent')
         page.value('el("stop").click()')
         page.until('el("alert").textContent.includes("NOT sent")', PATIENCE)
+        assert page.problems == []
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize('count', [6, 12])
+def test_the_stop_of_each_of_many_tabs_is_pressed(count):
+    program()
+    with running('dashboard', '--port', '0', '--robot', 'c3p') as (_, url), Browser() as first:
+        first.open(url)
+        tabs = [first, *(first.tab() for _ in range(count - 1))]
+        for page in tabs[1:]:
+            page.open(url)
+        for page in tabs:
+            page.until('connected', PATIENCE)
+        # of a tab that another one hides, too
+        for page in (tabs[0], tabs[-1]):
+            page.value('el("stop").click()')
+            for other in tabs:
+                other.until('status.pressed', PATIENCE)
+            page.value('el("release").click()')
+            for other in tabs:
+                other.until('status.pressed === false', PATIENCE)
+
+
+@pytest.mark.timeout(300)
+def test_a_server_that_hangs_is_not_connected_and_its_stop_is_not_sent():
+    program()
+    with running('dashboard', '--port', '0', '--robot', 'c3p') as (process, url), \
+            Browser() as page:
+        page.open(url)
+        page.until('connected', PATIENCE)
+        process.send_signal(signal.SIGSTOP)
+        try:
+            page.value('el("stop").click()')
+            page.until('el("alert").textContent.includes("NOT sent")', PATIENCE)
+            page.until('!connected && el("alert").textContent.includes("STOP has no effect")',
+                       PATIENCE)
+            page.value('send("goal", {x: 1, y: 0, yaw: 0})')
+            page.until('el("reply").textContent === "Not sent: not connected"', PATIENCE)
+            # a press while nothing is connected
+            page.value('el("stop").click()')
+            page.until('el("stop").textContent === "stopping …"', PATIENCE)
+            page.until('el("stop").textContent === "STOP"', PATIENCE)
+        finally:
+            process.send_signal(signal.SIGCONT)
+        page.until('connected', PATIENCE)
+        # the stop that the server received meanwhile is carried out, and shown
+        page.until('status.pressed && !el("alert").textContent.includes("NOT sent")', PATIENCE)
+
+
+@pytest.mark.timeout(300)
+def test_a_dashboard_that_was_started_again_says_that_the_address_is_old():
+    program()
+    with Browser() as page:
+        with running('dashboard', '--port', '0', '--robot', 'c3p') as (_, url):
+            page.open(url)
+            page.until('connected', PATIENCE)
+            port = re.search(r':(\d+)/', url)[1]
+        with running('dashboard', '--port', port, '--robot', 'c3p') as (_, url):
+            page.until('el("alert").textContent.includes("printed last in its terminal")',
+                       PATIENCE)
+            tab = page.tab()
+            tab.open(url)
+            tab.until('connected', PATIENCE)
+            # the other tab finds the new secret
+            page.until('connected', PATIENCE)
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize('name', [
+    '</title><script nonce=NONCE>document.title="PWNED"</script>', 'SCRIPTS', 'NONCE', 'STYLE',
+    '$script', '${style}', '</script><script>document.title="PWNED"</script>',
+    '<img src=x onerror=document.title="PWNED">', '"><svg onload=document.title="PWNED">'])
+def test_the_name_of_a_robot_is_text(tmp_path, name):
+    program()
+    robot = tmp_path / 'evil.yaml'
+    robot.write_text(json.dumps({'extends': 'c3p', 'name': name}))
+    with running('dashboard', '--port', '0', '--robot', str(robot)) as (_, url), \
+            Browser() as page:
+        page.open(url)
+        page.until('connected && ROBOT', PATIENCE)
+        assert page.value('document.title') == f'{name}: live'
+        assert page.value('el("name").textContent') == name
+        assert page.value('el("name").children.length + document.scripts.length') == 1
+        assert page.problems == []
+
+
+@pytest.mark.timeout(300)
+def test_texts_of_messages_are_text():
+    program()
+    evil = '<img src=x onerror=document.title="PWNED">&amp;'
+    with running('dashboard', '--port', '0', '--robot', 'c3p') as (_, url), Browser() as page:
+        page.open(url)
+        page.until('connected && status.nodes', PATIENCE)
+        page.value('Connection.on.values({samples: [], status: {...status, mux: true, '
+                   f'nodes: [{{name: {json.dumps(evil)}, level: 2, text: {json.dumps(evil)}}}], '
+                   f'driving: {json.dumps(evil)}, lock: {json.dumps(evil)}, '
+                   f'others: [{json.dumps(evil)}], receivers: [{json.dumps(evil)}], '
+                   f'goal: {{to_go: null, refused: {json.dumps(evil)}, result: {{level: 2, '
+                   f'reason: {json.dumps(evil)}, why: {json.dumps(evil)}}}}}}}}}); words()')
+        assert page.value('document.images.length') == 0
+        for place, count in (('nodes', 2), ('tiles', 5), ('alert', 1), ('receivers', 1)):
+            text = page.value(f'el("{place}").textContent')
+            assert text.count(evil) == count, (place, text)
+
+
+@pytest.mark.timeout(300)
+def test_open_shows_no_code_in_a_command_line_and_leaves_no_file(tmp_path, monkeypatch):
+    program()
+    told = tmp_path / 'arguments'
+    browser = tmp_path / 'fake'
+    browser.write_text(f'#!/bin/sh\necho "$@" > {told}.new; mv {told}.new {told}\n')
+    browser.chmod(0o755)
+    monkeypatch.setenv('BROWSER', f'{browser} %s')
+    monkeypatch.setenv('HOME', str(tmp_path))
+    with running('dashboard', '--port', '0', '--robot', 'c3p', '--open') as (_, url), \
+            Browser() as page:
+        wait_for(told.exists)
+        address = told.read_text().strip()
+        assert re.fullmatch(r'file://\S+\.html', address)
+        (file,) = tmp_path.glob('*.html')
+        assert file.stat().st_mode & 0o777 == 0o600
+        code = re.search(r'code=([\w-]+)', file.read_text())[1]
+        assert code not in address and code not in url
+        page.open(address)
+        page.until('typeof connected !== "undefined" && connected', PATIENCE)
+        # the printed one is another, and unused
+        phone = page.tab()
+        phone.open(url)
+        phone.until('connected', PATIENCE)
+        for shown in (page, phone):
+            assert not [entry for entry in shown.history if 'code=' in entry]
+    assert not list(tmp_path.glob('*.html'))

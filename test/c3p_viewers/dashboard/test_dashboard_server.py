@@ -1,179 +1,390 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The server of the live page, called by a plain client: events and refusals."""
+"""The server of the live page, called by a plain client: page, heartbeats, commands, refusals."""
 
+import contextlib
 import http.client
 import json
+import re
 import threading
-import time
 
 import numpy as np
 import pytest
 from robots import C3P
 
-from c3p_viewers.dashboard.samples import RATE, History, sample
-from c3p_viewers.dashboard.server import MOST_STREAMS, DashboardServer, Refusal
+from c3p_viewers.dashboard.command_queue import Requests
+from c3p_viewers.dashboard.page_socket import (
+    MALFORMED,
+    MOST_PAGES,
+    MOST_SAMPLES,
+    NO_ACCESS,
+    TOO_MANY,
+)
+from c3p_viewers.dashboard.refusal import Refusal
+from c3p_viewers.dashboard.samples import KEPT, RATE, History, Seen, sample
+from c3p_viewers.dashboard.server import DashboardServer
+from c3p_viewers.dashboard.static_page import static_page, welcome
 from c3p_viewers.sources.moment import Moment
+
+client = pytest.importorskip('websockets.sync.client', reason='pip install websockets')
+exceptions = pytest.importorskip('websockets.exceptions')
+# a loaded computer answers slowly, s
+PATIENCE = 30.0
+
+
+class Served:
+    """A server whose commands are kept in `received`; `carry_out` plays the thread of the node."""
+
+    def __init__(self):
+        self.received, self.history = [], History()
+        self.requests = Requests({name: self.command(name) for name in ('goal', 'e_stop', 'ping')})
+        self.server = DashboardServer(static_page(), welcome(C3P), self.history, self.requests)
+        self.server.start()
+        self.host = f'127.0.0.1:{self.server.port}'
+        self.code = self.server.access.url.partition('?code=')[2]
+
+    def command(self, name):
+        """Return a command that is kept; a goal at 13 is refused."""
+        def act(body):
+            if body.get('x') == 13:
+                raise Refusal('the stop is pressed; release it first')
+            self.received.append((name, body))
+            return f'{name} sent'
+        return act
+
+    def carry_out(self):
+        """Carry out what the server receives, until the test ends."""
+        self.ended = threading.Event()
+        thread = threading.Thread(target=self._serve, daemon=True)
+        thread.start()
+
+    def _serve(self):
+        while not self.ended.wait(0.001):
+            self.requests.carry_out()
+
+    def close(self):
+        """End both."""
+        if hasattr(self, 'ended'):
+            self.ended.set()
+        self.server.close()
 
 
 @pytest.fixture
 def served():
-    """A server with a command that keeps what it received; token and port are in `place`."""
-    received = []
-
-    def goal(body):
-        received.append(body)
-        if body.get('x') == 13:
-            raise Refusal(409, 'the e-stop is pressed; release it first')
-        return 'goal sent'
-
-    server = DashboardServer('<html>NONCE</html>', History(), {'goal': goal})
-    server.received = received
-    server.start()
-    yield server
-    server.close()
+    """A server on a free port."""
+    made = Served()
+    yield made
+    made.close()
 
 
-def ask(server, method='POST', path='/goal', body=b'{"x": 1}', **headers):
+class Page:
+    """A plain client in the place of a page."""
+
+    def __init__(self, served, first=None):
+        self.served, self.beat, self.number = served, 0, 0
+        self._open = contextlib.ExitStack()
+        self.socket = self._open.enter_context(client.connect(
+            f'ws://{served.host}/socket', origin=f'http://{served.host}', ping_interval=None))
+        # one page too many is closed at once
+        with contextlib.suppress(exceptions.ConnectionClosed):
+            self.send({'code': served.code} if first is None else first)
+
+    def send(self, message):
+        """Send a JSON object, or a text."""
+        self.socket.send(message if isinstance(message, str) else json.dumps(message))
+
+    def next(self, *keys):
+        """Return the next message with one of these keys."""
+        while True:
+            message = json.loads(self.socket.recv(timeout=PATIENCE))
+            self.beat = message.get('beat', self.beat)
+            if not keys or set(keys) & set(message):
+                return message
+
+    def command(self, name, body=None, **more):
+        """Send a command; return its acknowledgement."""
+        self.number += 1
+        self.send({'id': self.number, 'name': name, 'body': body or {}, 'beat': self.beat,
+                   'since': 0.0, **more})
+        return self.next('ack')
+
+    def closed(self):
+        """Wait until the server closes the connection; return its code and reason."""
+        with pytest.raises(exceptions.ConnectionClosed) as caught:
+            while True:
+                self.socket.recv(timeout=PATIENCE)
+        return caught.value.rcvd.code, caught.value.rcvd.reason
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._open.close()
+
+
+def ask(served, path='/', method='GET', **headers):
     """Return status, headers and text of a request; a header of None is left out."""
-    place = server.place
-    given = {'Host': f'127.0.0.1:{place.port}', 'Origin': f'http://127.0.0.1:{place.port}',
-             'Content-Type': 'application/json', 'X-C3P-Token': place.token,
-             'Content-Length': f'{len(body)}',
-             **{name.replace('_', '-'): value for name, value in headers.items()}}
-    client = http.client.HTTPConnection('127.0.0.1', place.port, timeout=10)
-    client.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+    given = {'Host': served.host, **headers}
+    connection = http.client.HTTPConnection('127.0.0.1', served.server.port, timeout=PATIENCE)
+    connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
     for name, value in given.items():
         if value is not None:
-            client.putheader(name, value)
-    client.endheaders(body if method == 'POST' else None)
-    answer = client.getresponse()
+            connection.putheader(name, value)
+    connection.endheaders()
+    answer = connection.getresponse()
     return answer.status, dict(answer.getheaders()), answer.read().decode()
 
 
 def test_it_listens_on_the_loopback_address_only(served):
-    assert served.server_address[0] == '127.0.0.1'
+    assert {one.getsockname()[0] for one in served.server._sockets} == {'127.0.0.1'}
 
 
-def test_the_page_needs_the_token_and_may_load_nothing_from_elsewhere(served):
-    code, headers, text = ask(served, 'GET', f'/?token={served.place.token}')
-    nonce = text.removeprefix('<html>').removesuffix('</html>')
+def test_the_page_has_nothing_of_the_robot_and_no_secret_and_loads_nothing(served):
+    code, headers, text = ask(served, f'/?code={served.code}')
+    access = served.server.access
+    assert code == 200 and served.code not in text and access.session not in text
+    assert text == ask(served)[2]
+    # the same for every robot
+    assert static_page().text == text and '[0.1,' not in text
     policy = headers['Content-Security-Policy']
-    assert code == 200 and f"'nonce-{nonce}'" in policy and "default-src 'none'" in policy
+    assert "default-src 'none'" in policy and "script-src 'sha256-" in policy
+    assert "'unsafe-inline'" not in re.search('script-src[^;]*', policy)[0]
     assert headers['Referrer-Policy'] == 'no-referrer' and headers['Cache-Control'] == 'no-store'
-    for path in ('/', '/?token=', '/?token=guess', '/stream', '/stream?token=guess'):
-        code, _, text = ask(served, 'GET', path)
-        assert code == 403 and 'terminal' in text and served.place.token not in text
+    # asking for the page does not use the code
+    assert access.url.endswith(served.code)
 
 
-@pytest.mark.parametrize(('code', 'headers'), [
-    (200, {}),
+@pytest.mark.parametrize(('path', 'method', 'code', 'headers'), [
+    ('/', 'GET', 200, {'Host': 'localhost:9999'}), ('/', 'GET', 403, {'Host': 'evil.example'}),
+    ('/goal', 'GET', 404, {}), ('/../../etc/passwd', 'GET', 404, {}), ('/', 'POST', 405, {}),
+    ('/', 'PUT', 405, {}), ('/goal', 'POST', 404, {}), ('/socket', 'GET', 403, {})])
+def test_other_requests_get_a_line_of_text(served, path, method, code, headers):
+    given = {'Content-Length': '0', **headers} if method != 'GET' else headers
+    found, _, text = ask(served, path, method, **given)
+    assert found == code and (code == 200 or text.count('\n') == 1)
+
+
+@pytest.mark.parametrize('host', ['evil@127.0.0.1:1', '[', '127.0.0.1:1@evil.example', ''])
+def test_a_host_that_is_no_name_is_refused(served, host):
+    # some of them by tornado, depending on its version
+    code, _, text = ask(served, Host=host)
+    assert code in (400, 403) and '<' not in text
+
+
+@pytest.mark.parametrize(('headers', 'opens'), [
+    ({}, True),
     # an ssh tunnel may have another port at its end
-    (200, {'Host': 'localhost:9999', 'Origin': 'http://localhost:9999'}),
-    (403, {'Origin': None}), (403, {'Origin': 'https://evil.example'}), (403, {'Origin': 'null'}),
-    (403, {'Origin': 'http://127.0.0.1:1'}),
+    ({'Host': 'localhost:9999', 'Origin': 'http://localhost:9999'}, True),
+    ({'Origin': None}, False), ({'Origin': 'https://evil.example'}, False),
+    ({'Origin': 'null'}, False), ({'Origin': 'http://127.0.0.1:1'}, False),
+    ({'Origin': 'https://{host}'}, False), ({'Origin': 'file://{host}'}, False),
+    ({'Origin': 'chrome-extension://{host}'}, False),
     # a name that an attacker points to this computer
-    (403, {'Host': 'evil.example', 'Origin': 'http://evil.example'}),
-    (403, {'Host': None}), (403, {'X_C3P_Token': None}), (403, {'X_C3P_Token': 'guess'}),
-    (415, {'Content_Type': 'text/plain'}), (415, {'Content_Type': None}),
-    (411, {'Content_Length': None}), (411, {'Content_Length': '-1'}),
-    (413, {'Content_Length': '5000'}), (413, {'Content_Length': '9' * 4000})])
-def test_a_command_of_another_site_or_form_is_refused(served, code, headers):
-    assert ask(served, **headers)[0] == code
-    assert served.received == ([{'x': 1}] if code == 200 else [])
+    ({'Host': 'evil.example', 'Origin': 'http://evil.example'}, False)])
+def test_only_the_page_of_this_server_may_connect(served, headers, opens):
+    upgrade = {'Connection': 'Upgrade', 'Upgrade': 'websocket', 'Sec-WebSocket-Version': '13',
+               'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==', 'Origin': 'http://{host}',
+               **headers}
+    given = {name: value and value.replace('{host}', served.host)
+             for name, value in upgrade.items()}
+    connection = http.client.HTTPConnection('127.0.0.1', served.server.port, timeout=PATIENCE)
+    connection.putrequest('GET', '/socket', skip_host=True, skip_accept_encoding=True)
+    for name, value in {'Host': served.host, **given}.items():
+        if value is not None:
+            connection.putheader(name, value)
+    connection.endheaders()
+    assert connection.getresponse().status == (101 if opens else 403)
 
 
-@pytest.mark.parametrize(('method', 'path', 'body', 'code'), [
-    ('POST', '/goal', b'{', 400), ('POST', '/goal', b'\xff\xfe', 400),
-    ('POST', '/goal', b'[1]', 400),
-    ('POST', '/goal', b'[' * 4000, 400), ('POST', '/nothing', b'{}', 404),
-    ('GET', '/goal', b'', 404), ('GET', '/../../etc/passwd', b'', 404),
-    ('PUT', '/goal', b'{}', 501)])
-def test_bad_requests_get_a_line_of_text_and_reach_no_command(served, method, path, body, code):
-    assert ask(served, method, path, body)[0] == code and served.received == []
+@pytest.mark.parametrize(('first', 'code'), [
+    ({'code': 'guess'}, NO_ACCESS), ({'session': 'guess'}, NO_ACCESS), ({}, NO_ACCESS),
+    ({'code': 1, 'session': []}, NO_ACCESS), ({'ready': True}, NO_ACCESS),
+    ({'id': 1, 'name': 'e_stop', 'body': {}}, NO_ACCESS), ('{', MALFORMED), ('[1]', MALFORMED),
+    ('[' * 4000, MALFORMED)])
+def test_without_the_code_a_connection_ends_and_nothing_is_carried_out(served, first, code):
+    served.carry_out()
+    served.history.set_status({'alive': True})
+    with Page(served, first) as page:
+        found, reason = page.closed()
+    assert found == code and served.received == []
+    assert code != NO_ACCESS or 'terminal' in reason
 
 
-def test_a_refused_command_has_its_reason(served):
-    code, _, text = ask(served, body=b'{"x": 13}')
-    assert (code, text) == (409, 'the e-stop is pressed; release it first')
+def test_a_code_is_exchanged_for_the_secret_which_opens_further_pages(served):
+    with Page(served) as page:
+        told = page.next('welcome')['welcome']
+    assert told['session'] == served.server.access.session and told['robot']['name'] == C3P.name
+    # an old secret beside a valid code is that of an earlier run on this port
+    for first in ({'session': told['session']}, {'session': 'old', 'code': served.code},
+                  {'session': told['session'], 'code': 'old'}):
+        with Page(served, first) as page:
+            assert page.next('welcome')['welcome'] == told
 
 
-def events(server, count):
-    """Return `count` events of the stream and their data."""
-    client = http.client.HTTPConnection('127.0.0.1', server.place.port, timeout=10)
-    client.request('GET', f'/stream?token={server.place.token}')
-    answer = client.getresponse()
-    assert answer.getheader('Content-Type').startswith('text/event-stream')
-    found = []
-    while len(found) < count or len(found[-1]) < 2:
-        line = answer.fp.readline().decode()
-        assert line, 'the stream has ended'
-        if line.startswith('event: '):
-            found.append([line.removeprefix('event: ').strip()])
-        elif line.startswith('data: '):
-            found[-1].append(json.loads(line.removeprefix('data: ')))
-    client.close()
-    return found
+def test_commands_are_acknowledged_and_refusals_have_their_reason(served):
+    served.carry_out()
+    with Page(served) as page:
+        page.next('beat')
+        assert page.command('goal', {'x': 1}) == {'ack': 1, 'ok': True, 'text': 'goal sent'}
+        assert page.command('goal', {'x': 13}) == {
+            'ack': 2, 'ok': False, 'text': 'the stop is pressed; release it first'}
+        answer = page.command('nothing')
+        assert not answer['ok'] and 'no such command' in answer['text']
+    assert served.received == [('goal', {'x': 1})]
 
 
-def test_a_browser_receives_the_last_minute_and_then_what_is_new(served):
+@pytest.mark.parametrize('message', [
+    {'id': 'a', 'name': 'e_stop', 'body': {}}, {'id': 1, 'name': 'e_stop'},
+    {'id': 1, 'name': ['e_stop'], 'body': {}}, {'id': 1, 'name': 'e_stop', 'body': [1]}, '[', '1'])
+def test_malformed_commands_end_the_connection(served, message):
+    served.carry_out()
+    with Page(served) as page:
+        page.next('beat')
+        page.send(message)
+        assert page.closed()[0] == MALFORMED
+    assert served.received == []
+
+
+def test_a_long_message_ends_the_connection(served):
+    with Page(served) as page:
+        page.next('beat')
+        page.send({'id': 1, 'name': 'goal', 'body': {'x': 'a' * 5000}})
+        assert page.closed()[0] == 1009
+
+
+def test_a_goal_of_the_past_is_refused_and_a_stop_never(served):
+    # a page, a tunnel or the server may hang; what it delivers afterwards must not drive
+    with Page(served) as page:
+        page.next('beat')
+        page.send({'id': 1, 'name': 'goal', 'body': {}, 'beat': 0, 'since': 0.0})
+        page.send({'id': 2, 'name': 'goal', 'body': {}})
+        page.send({'id': 3, 'name': 'goal', 'body': {}, 'beat': page.beat, 'since': float('nan')})
+        page.send({'id': 4, 'name': 'e_stop', 'body': {}})
+        served.carry_out()
+        answers = {answer['ack']: answer for answer in (page.next('ack') for _ in range(4))}
+    assert [answers[k]['ok'] for k in (1, 2, 3, 4)] == [False, False, False, True]
+    assert 'too old' in answers[1]['text'] and served.received == [('e_stop', {})]
+
+
+def test_commands_that_wait_too_long_are_refused_by_the_clock():
+    now = [0.0]
+    done = []
+    requests = Requests({name: lambda body, name=name: done.append(name) or name
+                         for name in ('goal', 'e_stop')}, lambda: now[0])
+    waiting = [requests.submit('goal', {}, 1.0), requests.submit('e_stop', {}, float('inf')),
+               requests.submit('goal', {}, 2.5)]
+    now[0] = 2.0
+    requests.carry_out()
+    assert done == ['e_stop', 'goal'] and isinstance(waiting[0].exception(), Refusal)
+    assert [one.result() for one in waiting[1:]] == done
+
+
+def test_commands_of_all_pages_keep_their_order(served):
+    with Page(served) as one, Page(served) as other:
+        one.next('beat')
+        other.next('beat')
+        for k in range(20):
+            page = (one, other)[k % 2]
+            page.send({'id': k, 'name': 'e_stop', 'body': {'k': k}})
+            # in the queue before the next one is sent
+            wait_for(lambda k=k: served.requests._waiting.qsize() > k)
+        served.requests.carry_out()
+    assert [body['k'] for _, body in served.received] == list(range(20))
+
+
+def wait_for(condition):
+    """Wait until a condition is true."""
+    step = threading.Event()
+    for _ in range(int(PATIENCE / 0.005)):
+        if condition():
+            return
+        step.wait(0.005)
+    raise AssertionError('not within the patience of the test')
+
+
+def test_heartbeats_wait_for_their_answer_and_values_for_the_page(served):
+    served.carry_out()
     history = served.history
-    for k in range(int(70 * RATE)):
+    for k in range(int((KEPT + 10) * RATE)):
         history.add({'t': k / RATE})
     history.set_status({'alive': True})
-    (_, old), (_, status) = events(served, 2)
-    # a minute is kept
-    assert len(old) == 60 * RATE and old[-1]['t'] == pytest.approx(70 - 1 / RATE)
-    assert status == {'alive': True}
-    later = threading.Timer(0.2, history.add, [{'t': 71.0}])
-    later.start()
-    assert events(served, 3)[2] == ['samples', [{'t': 71.0}]]
-    later.join()
+    with Page(served) as page:
+        first = page.next('samples')
+        # the earliest of the minute that is kept; one batch until the page has drawn it
+        assert first['samples'] == [{'t': 10.0 + k / RATE} for k in range(MOST_SAMPLES)]
+        assert first['status'] == {'alive': True}
+        assert page.beat == 1
+        assert page.command('ping')['ok']
+        # the second one follows a second later, with nothing in between
+        assert set(page.next()) == {'beat'} and page.beat == 2
+        times = [s['t'] for s in first['samples']]
+        while len(times) < KEPT * RATE:
+            page.send({'ready': True})
+            message = page.next('samples')
+            assert message['status'] is None
+            times += [s['t'] for s in message['samples']]
+        assert times == [10.0 + k / RATE for k in range(int(KEPT * RATE))]
+        page.send({'ready': True})
+        history.add({'t': 71.0})
+        assert page.next('samples')['samples'] == [{'t': 71.0}]
+
+
+def test_pages_that_read_nothing_do_not_delay_the_stop_of_another(served):
+    served.carry_out()
+    for k in range(int(KEPT * RATE)):
+        served.history.add({'t': k / RATE, 'fill': 'a' * 400})
+    with contextlib.ExitStack() as stack:
+        for _ in range(12):
+            deaf = stack.enter_context(Page(served))
+            deaf.send({'ready': True})
+        page = stack.enter_context(Page(served))
+        page.next('beat')
+        assert page.command('e_stop')['ok']
+    assert ('e_stop', {}) in served.received
+
+
+def test_more_pages_than_the_limit_are_refused_and_the_others_stay(served):
+    served.carry_out()
+    with contextlib.ExitStack() as stack:
+        pages = [stack.enter_context(Page(served)) for _ in range(MOST_PAGES)]
+        for page in pages:
+            page.next('beat')
+        with Page(served) as more:
+            code, reason = more.closed()
+        assert code == TOO_MANY and 'close one' in reason
+        assert pages[0].command('e_stop')['ok'] and pages[-1].command('e_stop')['ok']
 
 
 def test_a_slow_browser_misses_nothing_and_a_new_run_begins_anew():
     history = History()
     for k in range(3):
         history.add({'t': float(k)})
-    number, first, status = history.after(0, 0.0)
+    seen, first, status = history.after(Seen(), 100)
     assert [s['t'] for s in first] == [0.0, 1.0, 2.0] and status is None
     history.add({'t': 3.0})
     history.set_status({'a': 1})
-    number, then, status = history.after(number, 0.0)
+    seen, then, status = history.after(seen, 100)
     assert [s['t'] for s in then] == [3.0] and status == {'a': 1}
     # the same status again is not new
     history.set_status({'a': 1})
-    assert history.after(number, 0.0) == (number, [], None)
+    assert history.after(seen, 100) == (seen, [], None)
     # a simulation that was started again has an earlier time
     history.add({'t': 0.5})
-    assert [s['t'] for s in history.after(0, 0.0)[1]] == [0.5]
+    assert [s['t'] for s in history.after(Seen(), 100)[1]] == [0.5]
+    assert [s['t'] for s in history.after(seen, 100)[1]] == [0.5]
 
 
-def test_more_pages_than_the_limit_are_refused(served):
-    for _ in range(MOST_STREAMS):
-        assert served.streams.acquire(blocking=False)
-    code, _, text = ask(served, 'GET', f'/stream?token={served.place.token}')
-    assert code == 503 and 'close one' in text
-
-
-def test_closing_does_not_wait_for_browsers():
-    server = DashboardServer('', History(), {})
-    server.start()
-    server.history.add({'t': 0.0})
-    client = http.client.HTTPConnection('127.0.0.1', server.place.port, timeout=10)
-    client.request('GET', f'/stream?token={server.place.token}')
-    answer = client.getresponse()
-    answer.fp.readline()
-    begin = time.monotonic()
-    server.close()
-    # the period of the server's loop is 0.1 s
-    assert time.monotonic() - begin < 2.0
+def test_closing_ends_connections_and_frees_the_port(served):
+    with Page(served) as page:
+        page.next('beat')
+        served.server.close()
+        assert page.closed()[0] in (1000, 1001, 1005, 1006)
+    DashboardServer(static_page(), {}, History(), Requests({}), served.server.port).close()
 
 
 def test_a_used_port_is_an_error_in_one_line(served):
-    with pytest.raises(ValueError, match='choose another --port'):
-        DashboardServer('', History(), {}, served.place.port)
-    with pytest.raises(ValueError, match='choose another --port'):
-        DashboardServer('', History(), {}, 70_000)
+    for port in (served.server.port, 70_000):
+        with pytest.raises(ValueError, match='choose another --port'):
+            DashboardServer(static_page(), {}, History(), Requests({}), port)
 
 
 def test_a_sample_is_json_without_topics_and_with_numbers_that_are_not_finite():
