@@ -93,7 +93,7 @@ test = ['pytest>=8.2,<9', 'pytest-timeout', 'pytest-xdist>=3.5', 'hypothesis',
         'sympy', 'transforms3d>=0.4.2', 'pin>=3', 'casadi>=3.6', *drawing,
         'yourdfpy>=0.0.56', 'ruff',
         'mypy>=1.13', 'types-PyYAML',
-        'websockets>=13', 'setuptools>=64,<80', 'wheel', 'colcon-common-extensions', *docs]
+        'websockets>=15', 'setuptools>=64,<80', 'wheel', 'colcon-common-extensions', *docs]
 
 setup(
     name=PACKAGE,

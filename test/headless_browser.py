@@ -40,7 +40,8 @@ class Page:
                                      reason='pip install websockets')
         self.problems, self.requests, self._numbers = [], [], itertools.count(1)
         self._open = contextlib.ExitStack()
-        self._socket = self._open.enter_context(client.connect(address, max_size=None))
+        self._socket = self._open.enter_context(client.connect(address, max_size=None,
+                                                               ping_interval=None))
         for domain in ('Page', 'Runtime', 'Log', 'Network'):
             self.do(f'{domain}.enable')
 

@@ -23,7 +23,8 @@ async function stop() {
   words();
   const reply = await Connection.send("e_stop");
   stopping = false;
-  if (reply.ok) status = {...status, pressed: true};
+  /* the status of the dashboard follows */
+  if (reply.ok) status = {...status, pressed: true, presses: status.presses + 1};
   else failure = `The stop was NOT sent, or not received: ${reply.text}. Use the switch of the `
     + "robot.";
   words();
