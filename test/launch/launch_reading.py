@@ -4,7 +4,7 @@
 from pathlib import Path
 
 import yaml
-from launch.actions import RegisterEventHandler  # noqa: E402
+from launch.actions import ExecuteProcess, RegisterEventHandler  # noqa: E402
 from launch.launch_description_sources import PythonLaunchDescriptionSource  # noqa: E402
 from launch.utilities import perform_substitutions  # noqa: E402
 from launch_ros.actions import Node  # noqa: E402
@@ -34,10 +34,13 @@ def processes_of(file, **given):
             entity._perform_substitutions(context)
             # what launch_ros itself says when it starts the process
             context.extend_locals({'ros_specific_arguments': {
-                'ns': f'__ns:={entity.expanded_node_namespace}',
+                'name': '__node:=named', 'ns': f'__ns:={entity.expanded_node_namespace}',
                 'remaps': [':='.join(rule) for rule in entity.expanded_remapping_rules or ()]}})
             found.append((entity.node_executable, [
                 perform_substitutions(context, part) for part in entity.cmd[1:]]))
+        elif isinstance(entity, ExecuteProcess):
+            program, *words = (perform_substitutions(context, part) for part in entity.cmd)
+            found.append((program, words))
         # of what events lead to, and of what asks nodes that do not run, nothing happens here
         elif not (isinstance(entity, RegisterEventHandler)
                   or type(entity).__module__ == 'c3p_bringup.launch_parts.lifecycle'):
