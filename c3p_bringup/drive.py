@@ -69,7 +69,8 @@ def drive(options: DriveOptions, announce: Callable[[str], None] = print,
     -------
     dict
         As `metrics.drive_metrics`, with ``failures`` (errors reported by nodes and their exit),
-        ``files`` and, if the goal was missed, ``missed``: the reason in one line.
+        ``files`` and, if the goal was missed, ``missed``: the reason in one line. A goal is missed
+        also where a fault ended the drive.
 
     Raises
     ------
@@ -280,7 +281,7 @@ def _answer(others: OtherRobots, request: Future, end: float) -> Any:
 def _follow(options: DriveOptions, others: OtherRobots, client: DriveClient,
             processes: Sequence[NodeProcess], progress: Callable[[float, float], None]
             ) -> list[str]:
-    """Spin until the goal zone is held, the timeout, or the end of a process."""
+    """Spin until the goal zone is held, the timeout, a fault, or the end of a process."""
     begin, shown = client.robot_time, 0.0
 
     def over() -> bool:
@@ -290,8 +291,8 @@ def _follow(options: DriveOptions, others: OtherRobots, client: DriveClient,
             shown = time.monotonic()
             progress(now - begin, client.distance)
         held = client.reached_since is not None and now - client.reached_since >= options.dwell
-        # an aborted goal cannot be reached any more
-        ended = bool(client.story.ended) or bool(_ended(processes))
+        # an aborted goal cannot be reached any more, nor one that the robot cannot reach
+        ended = bool(client.story.ended) or client.story.look(now) or bool(_ended(processes))
         return held or ended or now - begin > options.timeout
 
     others.until(over)

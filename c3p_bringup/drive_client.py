@@ -39,7 +39,7 @@ class DriveClient(WatchedNode):
     errors : list of str
         Every distinct error reported by a node.
     story : DriveStory
-        Locks and end of the goal.
+        Faults, locks and end of the goal.
     zone : (float, float), m and rad
         As `goal_zone`, at the end of the drive.
     """
@@ -152,7 +152,9 @@ class DriveClient(WatchedNode):
             name = status.name.split(':')[0]
             if space and not name.startswith(f'{space}/'):
                 continue
-            self.health[name.removeprefix(f'{space}/')] = status
+            node, failed = name.removeprefix(f'{space}/'), status.level == ERROR
+            self.health[node] = status
+            self.story.error(self.robot_time, node, status.message if failed else '')
             text = f'{name}: {status.message}'
-            if status.level == ERROR and text not in self.errors:
+            if failed and text not in self.errors:
                 self.errors.append(text)

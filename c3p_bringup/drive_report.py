@@ -48,11 +48,11 @@ def write(job: Job, missed: Callable[[Mapping[str, Any]], str]) -> dict[str, Any
     """
     Return the metrics of a drive with its ``files``, and draw its page.
 
-    `missed` returns the reason for a missed goal from the metrics of the `job`.
+    `missed` returns the reason for a missed goal from the metrics of the `job`, empty for a
+    reached one.
     """
     log, robot, metrics = evaluate(job)
-    if not metrics['reached']:
-        metrics['missed'] = missed(metrics)
+    mark_missed(metrics, missed(metrics))
     metrics['files'] = draw(log, robot, metrics, job.out)
     return metrics
 
@@ -68,6 +68,12 @@ def evaluate(job: Job) -> tuple[RunLog, CasterRobot, dict[str, Any]]:
     with Bag(job.bag) as opened:
         log = read_run(opened, robot)
     return log, robot, drive_metrics(log, robot, job.goal, *job.zone)
+
+
+def mark_missed(metrics: dict[str, Any], reason: str) -> None:
+    """Write a `reason` to the `metrics`, unless it is empty: the goal is missed."""
+    if reason:
+        metrics['reached'], metrics['missed'] = False, reason
 
 
 def draw(log: RunLog, robot: CasterRobot, metrics: Mapping[str, Any], out: Path,
@@ -100,8 +106,7 @@ class Reporter:
         """Do as `write`; in this process where the other one has failed or has ended."""
         try:
             metrics: dict[str, Any] = self._ask(job)
-            if not metrics['reached']:
-                metrics['missed'] = missed(metrics)
+            mark_missed(metrics, missed(metrics))
             metrics['files'] = self._ask(metrics.get('missed'))
         except (OSError, EOFError, pickle.UnpicklingError):
             return write(job, missed)
@@ -195,8 +200,7 @@ def main() -> int:
     # an error ends this process, and is found again by the other
     log, robot, metrics = evaluate(job)
     answer(metrics)
-    if reason := pickle.load(asked):
-        metrics['missed'] = reason
+    mark_missed(metrics, pickle.load(asked) or '')
     answer(draw(log, robot, metrics, job.out, save=save_both))
     return 0
 

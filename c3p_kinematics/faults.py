@@ -159,6 +159,11 @@ class FaultReport(NamedTuple):
         return KINDS[int(np.argmax(self.probability[self.caster]))] if self.caster >= 0 else ''
 
     @property
+    def several(self) -> bool:
+        """True for an alarm that no single caster of three or more explains: the pose drifts."""
+        return self.alarm and len(self.probability) > 2 and self.caster < 0
+
+    @property
     def left_out(self) -> int:
         """Caster that odometry does without: its steering encoder may be wrong; −1 for none."""
         caster = self.caster

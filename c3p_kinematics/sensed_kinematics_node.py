@@ -23,6 +23,7 @@ from nav_msgs.msg import Odometry as OdometryMessage
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
+from c3p_kinematics.contradiction import Contradiction
 from c3p_kinematics.odometry import OdometryEstimate, planar_covariance
 from c3p_kinematics.ros.node_odometry import calibration_metrics, make_odometry, retune
 from c3p_kinematics.sample_times import REPEATED
@@ -30,12 +31,7 @@ from c3p_kinematics.singularity import singularity
 from c3p_ros.cdr import JointStateRead
 from c3p_ros.cycle import CycleClock, Lifeline
 from c3p_ros.diagnostics import ERROR, OK, WARN
-from c3p_ros.messages import (
-    JointCoding,
-    MessageError,
-    pose_of,
-    quaternion_of,
-)
+from c3p_ros.messages import JointCoding, MessageError, pose_of, quaternion_of
 from c3p_ros.node import LATEST, RELIABLE, SENSOR_DATA, SuiteNode, TransformPublisher
 from c3p_ros.publisher_watch import PublisherWatch
 from c3p_ros.session import run
@@ -63,6 +59,7 @@ class SensedKinematicsNode(SuiteNode):
         self._line, self._alive = CycleClock(), Lifeline(values.joint_state_timeout)
         self.parameters.changed = self._retune
         self._slip_due, self._slipping, self._gap_until = 0.0, False, 0.0
+        self._contradiction = Contradiction()
         self._estimate: OdometryEstimate | None = None
         # the last pose that was published
         self._placed = np.zeros(3)
@@ -117,6 +114,7 @@ class SensedKinematicsNode(SuiteNode):
         if not estimate.accepted:
             self.diagnostics.refuse('joint_states', estimate.reason)
             return
+        self._contradiction.step(estimate.time, estimate.faults.several)
         self._publish(estimate, stamp)
         # the covariance keeps the cost of a gap; its cause is shown for a while
         if estimate.reason.startswith('gap'):
@@ -185,6 +183,8 @@ class SensedKinematicsNode(SuiteNode):
             doubt = self._estimate.doubt_text(self.parameters.value.trusted_doubt)
             fault = self._estimate.faults.text(self.robot.wheel_joints)
             condition('faults', WARN if fault else OK, fault or 'casters and encoders agree')
+            unknown = self._contradiction.text()
+            condition('pose', ERROR if unknown else OK, unknown or 'the casters agree')
             condition('grip', ERROR if spin else OK, spin or 'the wheels roll')
             condition('trust', WARN if doubt else OK, doubt or 'pose set')
 

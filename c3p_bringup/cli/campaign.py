@@ -139,6 +139,9 @@ def _of(spec: CampaignSpec, name: str) -> Any:
 
 def spec_of(arguments: argparse.Namespace) -> CampaignSpec:
     """Return the specification given by the `arguments`; ValueError: it is invalid."""
+    from c3p_controller.goals.goal_bounds import check_typed_pose
+
+    check_typed_pose('--goal', *arguments.goal)
     values: dict[str, Any] = {}
     for field in fields(CampaignSpec):
         value = getattr(arguments, field.name)

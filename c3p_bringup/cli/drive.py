@@ -31,7 +31,8 @@ def add_drive(commands: Any) -> None:
                     'through real nodes and topics. Exit code 1 when the goal is missed.')
     drive.add_argument('x', type=finite, metavar='X', help='m')
     drive.add_argument('y', type=finite, metavar='Y', help='m')
-    drive.add_argument('yaw', type=finite, metavar='YAW', help='rad')
+    drive.add_argument('yaw', type=finite, metavar='YAW', help='rad, one turn at most')
+    drive.add_argument('--radians', action='store_true', help='accept a YAW of more than one turn')
     add_robot(drive)
     drive.add_argument('--start-steering', type=finite, nargs='+', default=[0.0], metavar='DEG',
                        help='steering angles at the start, one for all or one per caster '
@@ -97,7 +98,10 @@ def _run(arguments: argparse.Namespace) -> int:
     from c3p_bringup.cli.report import finish
     from c3p_bringup.drive import drive
     from c3p_bringup.options import DriveOptions
+    from c3p_controller.goals.goal_bounds import check_typed_pose
 
+    goal = (arguments.x, arguments.y, arguments.yaw)
+    check_typed_pose('X Y YAW', *goal, radians=arguments.radians, switch='--radians')
     make_places(arguments.out, arguments.json)
     same = {name: getattr(arguments, name) for name in (
         'out', 'robot', 'plant', 'hardware', 'controller', 'nodes', 'realtime_factor', 'realtime',
@@ -105,7 +109,7 @@ def _run(arguments: argparse.Namespace) -> int:
     bar = _Bar()
     try:
         metrics = drive(DriveOptions(
-            goal=(arguments.x, arguments.y, arguments.yaw), keep_bag=arguments.bag,
+            goal=goal, keep_bag=arguments.bag,
             start_steering=[math.radians(a) for a in arguments.start_steering],
             parameters=arguments.params_file, **same),
             announce=lambda line: print(line, file=sys.stderr), progress=bar)

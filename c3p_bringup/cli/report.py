@@ -98,6 +98,7 @@ def drive_summary(metrics: Mapping[str, Any]) -> str:
     latency = metrics.get('latency_ms') or {}
     shown = [
         ('goal', 'reached' if metrics['reached'] else 'MISSED'),
+        *([('missed because', metrics['missed'])] if metrics.get('missed') else []),
         ('time to the goal zone', number('time_s', 's')),
         ('casters aligned after', number('align_time_s', 's')),
         ('path error, largest / rms', f'{number("path_error_max_m", "cm", 100)} / '
@@ -112,7 +113,6 @@ def drive_summary(metrics: Mapping[str, Any]) -> str:
         *_can_summary(metrics.get('can')),
         ('cycles / overruns', f'{metrics.get("cycles")} / {metrics.get("overruns")}'),
         *_pace_summary(metrics.get('realtime_factor_achieved')),
-        *([('missed because', metrics['missed'])] if metrics.get('missed') else []),
     ]
     return rows(shown)
 

@@ -91,6 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Carry out the command; return its exit code."""
     # imported here: rclpy and the kernels load slowly
     from c3p_bringup.sim import SimOptions, simulate_casters, simulate_tricycle
+    from c3p_controller.goals.goal_bounds import check_typed_pose
     from c3p_description.pvc_model import PvcTricycle
     from c3p_description.reading.loader import load
     from c3p_description.reading.vehicle_files import is_vehicle, load_vehicle
@@ -119,6 +120,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.web and tricycle:
         raise ValueError('--web: the live page shows caster robots; leave it out for '
                          f'{arguments.robot}')
+    check_typed_pose('--start', *arguments.start)
     make_places(Path(), arguments.json)
     options = SimOptions(robot=arguments.robot, start=arguments.start,
                          duration=arguments.duration, realtime_factor=arguments.realtime_factor,

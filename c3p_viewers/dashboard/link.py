@@ -17,6 +17,7 @@ from sensor_msgs.msg import BatteryState
 from std_msgs.msg import Bool, Float64, String
 from std_srvs.srv import Trigger
 
+from c3p_controller.goals.goal_bounds import FARTHEST
 from c3p_description.model import CasterRobot
 from c3p_ros.input_watch import WatchedNode
 from c3p_ros.messages import fill_pose
@@ -37,8 +38,6 @@ BATTERY_SHOWN = 30.0
 # time limit of the mux for the confirmation of a stop, and largest age of its diagnostics, which
 # it publishes each second, s: the graph lists a killed process for 20 s more
 CONFIRMED_WITHIN, MUX_SILENCE = 1.0, 2.5
-# largest coordinates of a goal, m
-FARTHEST = 1000.0
 
 MUX = 'twist_mux'
 # types of cmd_vel

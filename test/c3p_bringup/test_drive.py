@@ -187,6 +187,31 @@ def test_what_is_no_command_ends_with_code_2_and_a_clear_text(capsys, arguments,
 
 
 @pytest.mark.parametrize('arguments, words', [
+    (['drive', '1', '0', '90'], 'for 90 degrees use 1.5708'),
+    (['drive', '1', '0', '-90'], '--radians accepts any yaw'),
+    (['drive', '1e6', '0', '0'], 'at most 1000 m away'),
+    (['drive', '0', '-2000', '90', '--radians'], 'at most 1000 m away'),
+    (['sim', '--start', '0', '0', '90'], 'for 90 degrees use 1.5708'),
+    (['campaign', '--goal', '1', '0', '90'], 'for 90 degrees use 1.5708'),
+    (['campaign', '--goal', '1e6', '0', '0'], 'at most 1000 m away')])
+def test_a_pose_in_a_mistaken_unit_ends_with_code_2(capsys, tmp_path, monkeypatch,
+                                                     arguments, words):
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    assert words in capsys.readouterr().err
+    # nothing was begun
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.slow
+def test_a_yaw_of_more_than_one_turn_is_driven_with_its_switch(tmp_path):
+    done = c3p('drive', 0.4, 0, 2 * math.pi + 0.2, '--radians', '--realtime-factor', 0, '--out',
+               tmp_path, '--json', tmp_path / 'f.json')
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / 'f.json').read_text())['reached'] is True
+
+
+@pytest.mark.parametrize('arguments, words', [
     (['drive', 4, 0, 0, '--robot', 'no_such_robot'], 'no_such_robot'),
     (['drive', 4, 0, 0, '--start-steering', 10, 20], 'start_steering'),
     (['report', 'no_such_bag'], 'no_such_bag'),

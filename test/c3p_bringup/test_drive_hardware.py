@@ -4,6 +4,7 @@
 import json
 
 import pytest
+import yaml
 
 pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
 
@@ -30,6 +31,25 @@ def test_every_node_in_a_process_of_its_own_drives_over_the_bus(tmp_path):
     assert set(figures['can']) == CAN and figures['can']['faults'] == 0
     assert figures['can']['sync_rate_hz'] > 0 and figures['max_wheel_torque_nm'] <= 1.2
     assert 'SYNC rate' in done.stdout and 'bus load' in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.real_time
+@pytest.mark.timeout(900)
+def test_a_drive_ends_at_the_fault_of_its_motors_and_names_it_first(tmp_path):
+    wired = tmp_path / 'wired.yaml'
+    # the motor of the first wheel turns the other way
+    wired.write_text(yaml.safe_dump({'/**/emulated_cards': {'ros__parameters': {
+        'wheel_direction': [-1, 1, 1]}}}))
+    done = c3p('drive', 1.5, 1, 1.57, '--hardware', 'emulated', '--params-file', wired,
+               '--out', tmp_path, '--json', tmp_path / 'figures.json')
+    assert done.returncode == 1, done.stderr + done.stdout
+    figures = json.loads((tmp_path / 'figures.json').read_text())
+    cause = 'hardware_interface: motors: drive of wheel_joint_1'
+    assert figures['reached'] is False and figures['missed'].startswith(cause)
+    assert done.stdout.splitlines()[1].split('because')[1].strip().startswith(cause)
+    # no 10 s without progress behind the fault
+    assert figures['cycles'] < 5 * 200
 
 
 def test_a_bus_has_no_other_pace_than_its_own(tmp_path):
