@@ -178,3 +178,24 @@ def test_a_stop_stays_for_a_while_after_its_cause_and_names_it():
     guard.command(zero, 0.19 + STOPPED_FOR + 0.01)
     guard.rearm(0.19 + STOPPED_FOR + 0.01)
     assert not guard.lock
+
+
+def test_silence_is_reported_while_a_command_has_expired(guard):
+    # there was no command yet, and one that is valid
+    assert guard.silence(100.0) == ''
+    guard.command(MOVE, 1.0)
+    assert guard.silence(1.0 + TIMEOUT) == ''
+    assert guard.silence(1.01 + TIMEOUT) == (
+        f'no command for longer than {TIMEOUT} s: the robot stands')
+    guard.command(ZERO, 2.0)
+    assert guard.silence(2.0) == ''
+
+
+def test_the_remedy_of_a_lock_is_given_as_long_as_it_is_locked(guard):
+    remedy = 'the robot moves after a zero command or silence'
+    assert guard.remedy() == f'starting; {remedy}'
+    guard.command(ZERO, 0.0)
+    guard.rearm(0.0)
+    assert guard.remedy() == ''
+    guard.fault('no odom')
+    assert guard.remedy() == f'no odom; {remedy}'

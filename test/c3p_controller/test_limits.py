@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from robots import caster_robots
 
-from c3p_controller.limits import GrippingLaw, TractionControl, TractionSettings
+from c3p_controller.limits import (
+    GrippingLaw,
+    ReferenceLimits,
+    TractionControl,
+    TractionSettings,
+    braking_torque,
+    limit_twist,
+)
 from c3p_controller.torque_law import Sensed, Setpoint
 from c3p_description import load
 from c3p_dynamics.traction import torque_bounds
@@ -176,3 +183,48 @@ def test_a_law_is_given_the_limits_and_held_to_them():
 def test_impossible_settings_are_refused_by_name(name, value):
     with pytest.raises(ValueError, match=name):
         TractionSettings(**{name: value})
+
+
+@pytest.mark.parametrize('radius', [0.02, 0.04, 0.4])
+def test_a_wheel_rests_below_a_rim_speed(radius):
+    robot = replace(C3P, wheel_radius=radius)
+    rate = np.array([0.9, 1.1, -1.1]) * 0.005 / radius
+    assert braking_torque(robot, rate, 0.1, 0.005) == pytest.approx(
+        np.array([0.0, -0.1, 0.1]) * np.abs(rate))
+
+
+def test_torques_of_a_law_are_admitted_within_the_bounds_by_one_factor():
+    law = GrippingLaw(Constant(), TractionControl(C3P))
+    law.begin(sensed(), DT)
+    admitted = law.admit(np.array([2.4, -1.2, 0.6]))
+    assert admitted == pytest.approx([1.2, -0.6, 0.3])
+    assert law.sent is admitted
+    # a wheel that slips is limited behind the factor
+    law.begin(sensed(spin=(10.0, 0.0, 0.0)), DT)
+    assert law.admit(np.array([2.4, -1.2, 0.6]))[0] < law.traction.limit[0] < 1.2
+
+
+@pytest.mark.parametrize('wrong', [np.nan, np.inf, -np.inf])
+def test_torques_that_are_not_finite_are_not_admitted(wrong):
+    law = GrippingLaw(Constant(), TractionControl(C3P))
+    before = law.sent
+    assert law.admit(np.array([0.1, wrong, 0.1])) is None
+    assert law.sent is before
+    assert law.traction.admit(np.array([wrong, 0.0, 0.0])) is None
+
+
+def test_limits_of_a_reference_that_are_not_given_are_the_documented_ones():
+    limits = ReferenceLimits()
+    assert (limits.speed, limits.yaw_rate, limits.smoothing) == (0.8, 2.0, 0.04)
+    assert (limits.acceleration, limits.yaw_acceleration) == (0.125, 0.55)
+    assert (SETTINGS.slip_speed, SETTINGS.slip_fraction, SETTINGS.cut) == (0.05, 0.05, 0.5)
+    assert (SETTINGS.least, SETTINGS.hold, SETTINGS.recovery) == (0.04, 0.3, 4.0)
+    assert (SETTINGS.patience, SETTINGS.overspeed) == (0.5, 1.2)
+
+
+@pytest.mark.parametrize('excess, twist', [
+    (1.0, (0.4, 0.0, 0.5)), (2.0, (2.0, 0.0, 1.0)), (2.0, (0.0, -2.0, -4.0)),
+    (5.0, (3.0, 4.0, 0.0))])
+def test_a_twist_beyond_the_limits_is_scaled_as_a_whole(excess, twist):
+    limited = limit_twist(np.array(twist), ReferenceLimits(speed=1.0, yaw_rate=2.0))
+    assert limited == pytest.approx(np.array(twist) / excess)

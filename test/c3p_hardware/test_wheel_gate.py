@@ -2,6 +2,7 @@
 """The last check before the motors: closed until zero, limited, braking when commands stop."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +11,9 @@ from hypothesis import strategies as st
 from robots import C3P, vectors
 
 from c3p_hardware.wheel_gate import GateSettings, WheelGate
+from c3p_ros.schema import read_schema
 
+SCHEMA = Path(__file__).parents[2] / 'c3p_hardware' / 'hardware_interface_parameters.yaml'
 ROBOT = replace(C3P, torque_limit=[1.2, 0.8, 1.2])
 SETTINGS = GateSettings(command_timeout=0.2, stop_damping=0.1)
 RATE, REST = np.array([3.0, -2.0, 0.5]), np.zeros(3)
@@ -149,3 +152,34 @@ def test_the_caller_may_use_its_array_again(open_gate):
 def test_settings_that_cannot_work_are_refused_by_name(wrong):
     with pytest.raises(ValueError, match=f'{next(iter(wrong))} = '):
         GateSettings(**wrong)
+
+
+def test_a_gate_without_settings_has_those_of_the_nodes():
+    settings = GateSettings()
+    assert (settings.command_timeout, settings.stop_damping) == (0.2, 0.1)
+    schema = read_schema(SCHEMA)
+    assert schema['command_timeout']['default_value'] == settings.command_timeout
+    assert schema['stop_damping']['default_value'] == settings.stop_damping
+
+
+def test_a_held_gate_stays_closed_until_the_reason_ends_and_a_zero_comes(open_gate):
+    open_gate.hold('two publishers')
+    assert not open_gate.open and open_gate.reason == 'two publishers'
+    open_gate.command(np.zeros(3), 10.05)
+    assert not open_gate.open
+    assert open_gate.torque_at(10.05, RATE) == pytest.approx(-0.1 * RATE)
+    open_gate.hold('')
+    # the end of the reason alone moves nothing
+    assert not open_gate.open and open_gate.reason == 'two publishers'
+    open_gate.command(TORQUE, 10.1)
+    assert not open_gate.open
+    open_gate.command(np.zeros(3), 10.15)
+    assert open_gate.open and open_gate.reason == ''
+
+
+def test_the_newest_command_has_its_age(gate):
+    torque, age = gate.newest(5.0)
+    assert not torque.any() and age == np.inf
+    gate.command(TORQUE, 10.0)
+    torque, age = gate.newest(10.25)
+    assert torque.tolist() == TORQUE.tolist() and age == pytest.approx(0.25)

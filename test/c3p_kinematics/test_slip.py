@@ -13,7 +13,7 @@ from robots import C3P, caster_robots, robots_in_motion, vectors
 from c3p_kinematics._odometry_kernels import leave_one_out
 from c3p_kinematics._planar_kernels import measured
 from c3p_kinematics.casters import inverse, sensed_forward
-from c3p_kinematics.slip import SlipMonitor, SlipSettings, detect_slip, thresholds
+from c3p_kinematics.slip import SlipMonitor, SlipSettings, detect_slip, thresholds, within
 
 
 def contact_points(robot, steering):
@@ -258,3 +258,38 @@ def test_monitor_does_not_flicker_near_the_threshold():
         report = monitor.step(0.005, [0.4, 0.2, -2.0], [0, rate * noise, 0], np.zeros(3))
         changes, last = changes + (report.slipping != last), report.slipping
     assert changes <= 1
+
+
+@pytest.mark.parametrize('values, limit, inside', [
+    ([0.0, 0.0, 0.0], 0.0, True), ([1.0, -1.0, 0.5], 1.0, True), ([0.5, 1.1, 0.5], 1.0, False),
+    ([0.5, 0.5, -1.1], 1.0, False), ([1.1, 0.0, 0.0], 1.0, False),
+    ([0.0, np.nan, 0.0], 1.0, False), ([], 1.0, True)])
+def test_vectors_are_within_a_limit_with_every_component(values, limit, inside):
+    assert within(np.array(values), limit) is inside
+
+
+@given(robots_in_motion())
+def test_without_slip_all_casters_are_equally_likely_and_nothing_is_said(case):
+    robot, steering, twist, _ = case
+    wheel, steer, _ = inverse(robot, steering, twist)
+    report = detect_slip(robot, steering, wheel, steer)
+    assert report.likelihood == pytest.approx(np.full(robot.count, 1.0 / robot.count))
+    assert report.text(robot.wheel_joints) == '' and not report.probability.any()
+    # one array for all reports
+    with pytest.raises(ValueError, match='read-only'):
+        report.likelihood[0] = 1.0
+
+
+def test_the_text_of_a_slip_names_its_wheel_speed_and_confidence():
+    steering = np.array([0.3, -0.4, 0.9])
+    rolling, steer = slipped(C3P, steering, [0.3, 0.1, 0.2], 1, [0.2, 0.0])
+    report = detect_slip(C3P, steering, rolling, steer)
+    names = C3P.wheel_joints
+    assert report.suspect == 1
+    assert report.text(names) == (f'{names[1]} slips at {report.residual[1]:.3f} m/s, confidence '
+                                  f'{report.confidence:.2f}')
+    several = report._replace(suspect=-1)
+    assert several.text(names) == 'more than one wheel slips'
+    assert np.isnan(several.probability).all()
+    assert several.text(names[:2]) == (f'{names[0]} or {names[1]} slips: two casters do not '
+                                       'isolate it')

@@ -146,3 +146,14 @@ def test_every_goal_has_one_end_before_it_is_reached_or_replaced(events):
         assert (life.running, life.held, life.number) == (open_goal, held, number)
         assert outcome is None or (outcome.reason in REASONS and outcome.number == number
                                    or outcome.reason == PREEMPTED)
+
+
+def test_a_second_goal_does_not_inherit_the_progress_of_the_first():
+    life = GoalLife()
+    life.begin(GOAL, 0.0)
+    # the first comes within a centimetre of its goal
+    life.step(1.0, command(0.012, yaw_error=0.01), MOVING, 10.0)
+    life.begin(GOAL + [3.0, 0.0, 1.0], 2.0)
+    # the second is approached from far, longer than the time without progress
+    for k in range(30):
+        assert life.step(2.0 + k, command(5.0 - 0.1 * k, yaw_error=1.0), MOVING, 10.0) is None

@@ -93,3 +93,28 @@ def test_a_goal_that_ends_behind_a_lock_says_so():
     assert life.step(0.0, command, STILL, 10.0, 'no odom') is None
     outcome = life.step(10.1, command, STILL, 10.0, 'no odom')
     assert outcome.reason == NO_PROGRESS and 'locked: no odom' in outcome.text
+
+
+def test_standstill_counts_from_the_last_motion():
+    opening = Opening()
+    # at rest for a moment, then on the move: the casters have turned
+    assert not opening.zeros(0.0, STILL, True, '')
+    assert not opening.zeros(1.0, MOVING, True, '')
+    for time in np.arange(STUCK_AFTER - 0.5, 2 * STUCK_AFTER - 1.0, 0.1):
+        assert not opening.zeros(time, STILL, True, '')
+    assert opening.zeros(2 * STUCK_AFTER, STILL, True, '')
+    # nor does a rest without a command to move count
+    opening = Opening()
+    assert not opening.zeros(0.0, STILL, True, '')
+    assert not opening.zeros(1.0, STILL, False, '')
+    assert not opening.zeros(STUCK_AFTER + 0.5, STILL, True, '')
+
+
+@pytest.mark.parametrize('component, speed', [(0, 0.005), (1, 0.005), (2, 0.01)])
+@pytest.mark.parametrize('sign', [-1.0, 1.0])
+def test_standstill_is_below_5_mm_and_10_mrad_a_second(component, speed, sign):
+    for factor, stands in ((0.9, True), (1.1, False)):
+        opening, twist = Opening(), np.zeros(3)
+        twist[component] = sign * factor * speed
+        opening.zeros(0.0, twist, True, '')
+        assert opening.zeros(1.1 * STUCK_AFTER, twist, True, '') is stands
