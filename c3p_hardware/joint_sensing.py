@@ -17,9 +17,18 @@ from c3p_hardware.problem import RECOVER, Problem
 from c3p_hardware.settings import CardSettings, EncoderSettings
 from c3p_kinematics.derived_casters import DerivedCasters, part_of
 from c3p_kinematics.joint_watch import Finding, JointWatch
+from c3p_kinematics.wiring import Explanation, Increments, explanations
 
 # counts by which an angle may change in a cycle at rest: rounding and noise
 JITTER = 4
+
+# path after arming within which a contradiction is wrong wiring rather than a worn part, m
+FIRST_PATH = 1.0
+
+# most explanations in a message
+MOST_EXPLAINED = 3
+
+STEPS = 'repeat steps 8 and 10 of the bring-up (docs/hardware.md)'
 
 
 class Joints(NamedTuple):
@@ -88,8 +97,13 @@ class JointSensing:
         self._tracker = RateTracker(self._settings.rate_bandwidth, 2 * self._robot.count)
         self._time: float | None = None
         resolution = {s.caster: s.counter.resolution for s in self._steering}
+        self._path = 0.0
         self._watch = JointWatch(part_of(self._robot, self._both), JITTER * np.array(
             [resolution[int(i)] for i in self._both]))
+
+    def begin_path(self) -> None:
+        """Begin the first path after arming, on which wrong wiring shows."""
+        self._path = 0.0
 
     def step(self, now: float) -> tuple[Joints, list[Problem]]:
         """
@@ -125,6 +139,8 @@ class JointSensing:
         if self._derived is not None:
             # without a motion yet, the angles of casters without sensors stay
             self._derived.complete(angle if first else self._angle, angle)
+        if not first:
+            self._path += float(np.max(abs(angle[1] - self._angle[1]) * self._robot.wheel_radius))
         self._angle = angle
         rates = self._tracker.step(angle.reshape(-1), dt)
         n = self._robot.count
@@ -136,7 +152,7 @@ class JointSensing:
             self._watch.forget()
         else:
             found = self._watch.step(joints.steering[self._both], joints.wheel_angle[self._both])
-            problems = [self._contradicted(found, joints)] if found else []
+            problems = [self._wiring(found) or self._contradicted(found, joints)] if found else []
         return joints, problems
 
     def _jumps(self, sensors: Sequence[_Sensor | _WheelSensor], moved: Sequence[int], dt: float
@@ -161,6 +177,36 @@ class JointSensing:
                                     f'{remedy}, {RECOVER}'))
         return problems
 
+    def _wiring(self, found: Finding) -> Problem | None:
+        """Return the problem of exchanged or reversed joints, None where one sensor is wrong."""
+        window = Increments(*np.moveaxis(np.array(self._watch.window), 1, 0))
+        known = explanations(part_of(self._robot, self._both), window, *found)
+        if not known or (self._path > FIRST_PATH and len(known[0].casters) == 1):
+            return None
+        texts = list(dict.fromkeys(self._explained(e) for e in known))
+        return Problem(
+            'wiring', 'wiring', f'the joints contradict each other {self._path:.2f} m after '
+            f'arming: {", or ".join(texts[:MOST_EXPLAINED])}', f'{STEPS}, {RECOVER}')
+
+    def _explained(self, explanation: Explanation) -> str:
+        """Return an explanation as text, with joints and parameters."""
+        parts, change, casters = explanation
+        wheels = [self._robot.wheel_joints[int(self._both[i])] for i in casters]
+        encoders = [self._robot.steering_joints[int(self._both[i])] for i in casters]
+        names = ' and '.join({'wheels': wheels, 'encoders': encoders}.get(
+            parts, [f'{w} with {e}' for w, e in zip(wheels, encoders, strict=True)]))
+        group = 'encoders' if parts == 'encoders' else 'drives'
+        if change == 'exchanged':
+            both = ' and encoders' if parts == 'modules' else ''
+            return f'{names} are exchanged ({group}{both}.node_ids)'
+        if change == 'turned':
+            return f'the zero of {names} is off by a quarter or half turn (encoders.zeros)'
+        if not casters:
+            every = {'wheels': 'all wheels', 'encoders': 'all steering encoders'}.get(
+                parts, 'all wheels and steering encoders')
+            return f'{every} are reversed (directions)'
+        return f'{names} is reversed ({group}.directions)'
+
     def _contradicted(self, found: Finding, joints: Joints) -> Problem:
         """Return the problem of a sensor that contradicts the other casters."""
         i = int(self._both[found.caster])
@@ -178,6 +224,11 @@ class JointSensing:
             return Problem(
                 encoder.name, 'stuck', f'its angle is stuck at {angle:.0f}°, while the '
                 f'other casters imply that it turns', f'check its shaft coupling, {RECOVER}')
+        if self._path <= FIRST_PATH:
+            return Problem(
+                'wiring', 'drift', f'the joints contradict each other {self._path:.2f} m after '
+                f'arming, most of all the angle of {encoder.joint}, {angle:.0f}°', f'{STEPS}: '
+                f'directions, node ids and zeros; then its shaft coupling, {RECOVER}')
         return Problem(
             encoder.name, 'drift', f'its angle, {angle:.0f}°, drifts against the motion '
             'of the other casters', 'check its shaft coupling, its supply and encoders.zeros, '

@@ -5,13 +5,11 @@ Watch of the drives that must stop: each order has an effect, a deadline, and a 
     torque 0 ──► quick stop ──► voltage off ──► heartbeat withheld
 
 A quick stop is expected to slow the wheels (`OrderedStop`), with at least half of the deceleration
-that ramp (6085h), torque limits and tyres allow. A drive whose motor turns against the counts of
-its encoder accelerates instead; where the momentum of the robot shows which one that is
-(`TorqueSense`), its voltage is switched off and the others go on braking. Otherwise the voltage of
-all drives is. Speeds are those of the counts of each drive alone, since a silent device must not
-blind the watch of the others. A drive that keeps its voltage afterwards hears no heartbeat any
-more: what remains is its own reaction to a lost computer (6007h), and the emergency stop on its
-STO inputs.
+that ramp (6085h), torque limits and tyres allow. A drive whose motor turns against its counts
+accelerates instead. Where the momentum of the robot shows which one that is (`TorqueSense`), its
+voltage is switched off and the others go on braking; otherwise the voltage of all drives is. A
+drive that keeps its voltage afterwards hears no heartbeat any more: what remains is its own
+reaction to a lost computer (6007h), and the emergency stop on its STO inputs.
 
 The brake of armed wheels after a command timeout is watched in the same way; where it has no
 effect a quick stop follows. A slope of `SLOPE` may keep a braked robot in slow motion.
@@ -20,69 +18,53 @@ effect a quick stop follows. A slope of `SLOPE` may keep a braked robot in slow 
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from c3p_description.model import GRAVITY, Array, CasterRobot
 from c3p_dynamics.traction import traction_torque
-from c3p_hardware.canopen.cia402 import POWERED, Target
+from c3p_hardware.canopen.cia402 import Target
 from c3p_hardware.devices import Drive
+from c3p_hardware.drive_motion import REST_SPEED, DriveMotion
 from c3p_hardware.problem import RECOVER, Problem
 from c3p_hardware.settings import CardSettings
-from c3p_hardware.torque_sense import BOTH, COUNTS, LEADS, TorqueSense
+from c3p_hardware.torque_sense import COUNTS, LEADS, SLOPE, TorqueSense
 from c3p_kinematics.ordered_stop import Effect, OrderedStop
 
 # fraction of the deceleration by ramp, torque limits and tyres that a quick stop has at least:
 # payload, and wheels that stand askew to the motion
 LEAST_EFFECT = 0.5
 
-# speed of a wheel at standstill, m/s: 0.2 rad/s of a wheel of 4 cm, some counts per cycle
-REST_SPEED = 0.008
+# deceleration of a robot about whose motors and tyres nothing is known, m/s²
+UNKNOWN = 1.0
 
 # speed in a quick stop to which a slope or a push may slow a robot that is wired well, m/s: wheels
 # that stand askew brake less, and without voltage it would roll away
 CREEP_SPEED = 0.15
 
-# time for which all wheels must be at rest, s
-REST_TIME = 0.05
-
-# time over which a rate is measured, s, and counts within it that are noise of a standstill
-RATE_TIME, JITTER = 0.025, 2
-
 # time in which a drive must leave its powered states after "voltage off", s: some cycles
 OFF_TIME = 0.1
 
-# deceleration of a robot about whose motors and tyres nothing is known, m/s²
-UNKNOWN = 1.0
+# the brake of the gate must have slowed the robot after this multiple of its time constant
+BRAKE_TIME = 8.0
 
 # path after arming on which the senses of the drives are judged while they drive, m: wrong wiring
 # shows in the first centimetres, and a floor is not always as good
 FIRST_PATH = 1.0
 
-# the brake of the gate must have slowed the robot after this multiple of its time constant, and
-# inclination, rad, on which it may roll on
-BRAKE_TIME, SLOPE = 8.0, 0.1
-
-FAILURES = (Effect.LATE, Effect.GROWS)
-
 # cycles without joints after which the motion is a new one
 MOST_MISSED = 3
 
+FAILURES = (Effect.LATE, Effect.GROWS)
+
+# causes and remedies of wrong senses
 TRY = 'try it alone with its wheel off the floor'
 WRONG = {
-    LEADS: ('its quick stop does not brake, as its motor turns against its counts: motor leads or '
-            '607Eh',
+    LEADS: ('its motor turns against its counts: motor leads or 607Eh',
             f'exchange two of its motor leads, or correct its polarity (607Eh), and {TRY}'),
-    COUNTS: ('its quick stop does not brake, as its counts run against its motor: 607Eh, encoder '
-             'channels or motor leads',
-             f'exchange its encoder channels, or correct its polarity (607Eh), and {TRY}'),
-    BOTH: ('its motor and its counts turn against the direction of its joint: drives.directions, '
-           'or motor and encoder leads', f'change its drives.directions, and {TRY}')}
-
-# kinds with which the control loops in the drive are unstable
-UNSTABLE = (LEADS, COUNTS)
+    COUNTS: ('its counts run against its motor: 607Eh, encoder channels or motor leads',
+             f'exchange its encoder channels, or correct its polarity (607Eh), and {TRY}')}
 
 
 class StopWatch:
@@ -100,6 +82,7 @@ class StopWatch:
 
     Attributes
     ----------
+    motion : DriveMotion
     withheld : bool
         This computer must not send its heartbeat: a drive does not follow "voltage off".
     """
@@ -108,23 +91,19 @@ class StopWatch:
                  places: Array) -> None:
         """Start at rest."""
         self._robot, self._settings, self._drives = robot, settings, list(drives)
-        # m/s of the contact point, or of a caster about its pivot, per rad/s of the joint
-        lever = np.concatenate([robot.wheel_radius, robot.caster_offset])
-        self._lever = lever[places].tolist()
-        # times and counts of the last moments, and the rates by them, rad/s
-        self._counts: list[deque[tuple[float, int]]] = [deque() for _ in self._drives]
-        self._rate = [0.0] * len(self._drives)
-        self._still_since = math.inf
+        self.motion = DriveMotion(robot, drives, places)
         self._places, self._sense = places, TorqueSense(robot, places.tolist())
-        self._sensed_at = -math.inf
-        self._path = 0.0
+        self._sensed_at, self._path = -math.inf, 0.0
         self.release()
 
     def release(self) -> None:
         """End the stop: the drives may be enabled."""
+        # the order to come to rest, the one to slow down, and the brake of armed wheels
         self._stop: OrderedStop | None = None
+        self._creep: OrderedStop | None = None
         self._brake: OrderedStop | None = None
-        self._began_rate = list(self._rate)
+        self._rate_at_order = list(self.motion.rate)
+        # drives whose voltage is switched off: since when, s
         self._off: dict[int, float] = {}
         self.withheld = False
 
@@ -146,11 +125,9 @@ class StopWatch:
         steering, wheel_rate, steering_rate : (n,) arrays, rad and rad/s
         """
         dt, self._sensed_at = now - self._sensed_at, now
-        if dt > MOST_MISSED * self._settings.period:
-            self._sense.reset()
-            return
-        self._path += self._speed() * dt
-        if self._stop is None and self._path > FIRST_PATH:
+        new = dt > MOST_MISSED * self._settings.period
+        self._path += 0.0 if new else self.motion.speed() * dt
+        if new or (self._stop is None and self._path > FIRST_PATH):
             self._sense.reset()
             return
         torque = np.zeros(self._robot.efforts)
@@ -158,58 +135,16 @@ class StopWatch:
         self._sense.step(dt, steering, wheel_rate, steering_rate, torque)
 
     def wrong_senses(self, now: float) -> Iterator[Problem]:
-        """Yield the drives that turn against their counts; those are not braked by themselves."""
+        """Yield the drives that turn against their counts; their voltage is switched off."""
         for i, kind in self._sense.found:
             drive = self._drives[i]
-            text, remedy = WRONG[kind]
-            if kind in UNSTABLE:
-                self._switch_off(now, [i])
-            yield Problem(drive.name, 'sense', f'{text} (the robot moves against the torque that '
-                          f'it reports, {drive.settings.units.torque(drive.torque):.2f} N·m at '
-                          f'{self._rate[i]:.1f} rad/s)', f'{remedy}, {RECOVER}')
-
-    # -- standstill ------------------------------------------------------------------------------
-
-    def see(self, now: float) -> None:
-        """Take the counts of the drives that have responded in this cycle."""
-        for i, (drive, counts) in enumerate(zip(self._drives, self._counts, strict=True)):
-            if not drive.sampled:
-                continue
-            counts.append((drive.sampled_at, drive.position))
-            while drive.sampled_at - counts[0][0] > RATE_TIME:
-                counts.popleft()
-            span = counts[-1][0] - counts[0][0]
-            moved = (counts[-1][1] - counts[0][1] + (1 << 31)) % (1 << 32) - (1 << 31)
-            turned = moved * drive.settings.units.angle_resolution
-            self._rate[i] = turned / span if span > 0.0 and abs(moved) > JITTER else 0.0
-        still = self._speed() <= REST_SPEED
-        self._still_since = min(self._still_since, now) if still else math.inf
-
-    def at_rest(self, now: float) -> bool:
-        """Return whether all drives respond, without voltage, and have been still for a while."""
-        return (all(d.sampled and d.state not in POWERED for d in self._drives)
-                and now - self._still_since > REST_TIME)
-
-    def powered(self) -> bool:
-        """Return whether a drive that responds has voltage at its motor."""
-        return any(d.sampled and d.state in POWERED for d in self._drives)
-
-    def moving(self) -> str:
-        """
-        Return the joints that turn and the drives with voltage, as text; empty for neither.
-
-        Drives that do not respond are left out: nothing is known about them.
-        """
-        known = [(i, d) for i, d in enumerate(self._drives) if d.sampled]
-        turning = [f'{d.joint} turns at {abs(self._rate[i]):.1f} rad/s' for i, d in known
-                   if abs(self._rate[i]) * self._lever[i] > REST_SPEED]
-        return ', '.join([*turning, *(f'{d.name} is in {d.state.name}' for _, d in known
-                                      if d.state in POWERED)])
-
-    def _speed(self) -> float:
-        """Return the largest speed of a joint with a drive that responds, m/s."""
-        return max((abs(rate) * lever for drive, rate, lever in zip(
-            self._drives, self._rate, self._lever, strict=True) if drive.sampled), default=0.0)
+            cause, remedy = WRONG[kind]
+            torque = drive.settings.units.torque(drive.torque)
+            self._switch_off(now, [i])
+            yield Problem(
+                drive.name, 'sense', f'its quick stop does not brake, as {cause} (it reports '
+                f'{torque:.2f} N·m at {self.motion.rate[i]:.1f} rad/s, and the robot moves the '
+                'other way)', f'{remedy}, {RECOVER}')
 
     # -- orders ----------------------------------------------------------------------------------
 
@@ -220,31 +155,57 @@ class StopWatch:
 
     def step(self, now: float) -> Iterator[Problem]:
         """Yield the orders without an effect, each with the harder order that follows."""
-        powered = [i for i, d in enumerate(self._drives) if d.state in POWERED and d.sampled]
+        powered = self.motion.powered()
         if self._stop is None and powered:
-            self._began_rate = list(self._rate)
-            margin, least = self._settings.stop_margin, self._deceleration()
-            self._stop = OrderedStop(least, margin, REST_SPEED)
-            self._creep = OrderedStop(least, margin, CREEP_SPEED)
-            for order in (self._stop, self._creep):
-                order.begin(now, self._speed())
-        elif not powered and self.at_rest(now):
+            self._begin(now)
+        elif not powered and self.motion.at_rest(now):
             # the order is carried out; a drive that gets voltage later is a new one
             self.release()
-        if self._stop is None:
+        if self._stop is None or self._creep is None:
             return
         yield from self.wrong_senses(now)
-        effect, slowed = (order.step(now, self._speed()) for order in (self._stop, self._creep))
+        rests = self._stop.step(now, self.motion.speed())
+        slows = self._creep.step(now, self.motion.speed())
         braking = [i for i in powered if self.target(i) is Target.QUICK_STOP]
-        fails = slowed in FAILURES or effect in FAILURES and not self._sense.well
-        if braking and fails:
-            yield self._without_effect(now, braking, effect)
+        if braking and (slows in FAILURES or rests in FAILURES and not self._sense.well):
+            yield self._without_effect(now - self._stop.begun, braking, rests)
             self._switch_off(now, braking)
-        # at rest there is nothing to brake: an end of the quick stop that the drive does not see
-        overdue = now - self._stop.begun > self._settings.stop_margin and effect is Effect.RESTS
-        if overdue:
+        # a drive that does not see the end of its quick stop has nothing to brake
+        if rests is Effect.RESTS and now - self._stop.begun > self._settings.stop_margin:
             self._switch_off(now, braking)
         yield from self._with_voltage(now, powered)
+
+    def braked(self, now: float, reason: str) -> Iterator[Problem]:
+        """Yield the brake of armed wheels, because of `reason`, without effect; '' ends it."""
+        if not reason or not self._settings.stop_damping > 0.0:
+            self._brake = None
+            return
+        speed = self.motion.speed()
+        if self._brake is None:
+            # of wheels that all roll in one direction, as J_xᵀ b J_x
+            damping = self._settings.stop_damping * float(
+                np.sum(self._robot.driven / self._robot.wheel_radius ** 2))
+            decay = self._robot.total_mass / damping
+            rest = max(REST_SPEED, GRAVITY * math.sin(SLOPE) * decay)
+            self._brake = OrderedStop(max(speed, rest) / (BRAKE_TIME * decay),
+                                      self._settings.stop_margin, rest)
+            self._brake.begin(now, speed)
+            self._rate_at_order = list(self.motion.rate)
+        effect = self._brake.step(now, speed)
+        if effect in FAILURES:
+            what = 'accelerate' if effect is Effect.GROWS else 'do not slow down'
+            yield Problem(
+                'robot', 'brake', f'the wheels brake ({reason}), but {what}: after '
+                f'{now - self._brake.begun:.2f} s {self._rates(range(len(self._drives)))}',
+                f'look for a slope, a push, or exchanged motor leads, {RECOVER}')
+
+    def _begin(self, now: float) -> None:
+        margin, least = self._settings.stop_margin, self._deceleration()
+        self._stop = OrderedStop(least, margin, REST_SPEED)
+        self._creep = OrderedStop(least, margin, CREEP_SPEED)
+        for order in (self._stop, self._creep):
+            order.begin(now, self.motion.speed())
+        self._rate_at_order = list(self.motion.rate)
 
     def _switch_off(self, now: float, drives: Sequence[int]) -> None:
         for i in drives:
@@ -254,50 +215,26 @@ class StopWatch:
         """Return the least deceleration of a quick stop, m/s²."""
         robot = self._robot
         force = np.minimum(robot.torque_limit, traction_torque(robot)) / robot.wheel_radius
-        found = [float(force[robot.driven].sum()) / robot.total_mass,
-                 *(d.ramp * lever for d, lever in zip(self._drives, self._lever, strict=True))]
-        known = [a for a in found if 0.0 < a < math.inf]
-        return LEAST_EFFECT * min(known, default=UNKNOWN)
+        found = [float(force[robot.driven].sum()) / robot.total_mass]
+        found += [d.ramp * lever for d, lever in zip(self._drives, self.motion.lever, strict=True)]
+        return LEAST_EFFECT * min((a for a in found if 0.0 < a < math.inf), default=UNKNOWN)
 
-    def braked(self, now: float, reason: str) -> Iterator[Problem]:
-        """Yield the brake of armed wheels, because of `reason`, that has no effect; '' ends it."""
-        if not reason or not self._settings.stop_damping > 0.0:
-            self._brake = None
-            return
-        if self._brake is None:
-            # J_xᵀ b J_x of wheels that roll in one direction
-            driven = self._robot.driven
-            damping = self._settings.stop_damping * float(
-                np.sum(driven / self._robot.wheel_radius ** 2))
-            decay = self._robot.total_mass / damping
-            rest = max(REST_SPEED, GRAVITY * math.sin(SLOPE) * decay)
-            self._began_rate = list(self._rate)
-            self._brake = OrderedStop(max(self._speed(), rest) / (BRAKE_TIME * decay),
-                                      self._settings.stop_margin, rest)
-            self._brake.begin(now, self._speed())
-        effect = self._brake.step(now, self._speed())
-        if effect in FAILURES:
-            what = 'accelerate' if effect is Effect.GROWS else 'do not slow down'
-            yield Problem('robot', 'brake', f'the wheels brake ({reason}), but {what}: after '
-                          f'{now - self._brake.begun:.2f} s {self._rates()}', 'look for a slope, a '
-                          f'push, or motor leads that are exchanged, {RECOVER}')
+    # -- problems --------------------------------------------------------------------------------
 
-    def _rates(self, drives: Sequence[int] | None = None) -> str:
-        """Return the rates now and at the order, of all drives when omitted, as text."""
+    def _rates(self, drives: Sequence[int]) -> str:
+        """Return the rates now and at the order as text."""
         return ', '.join(
-            f'{self._drives[i].name} {self._rate[i]:.1f} rad/s, {self._began_rate[i]:.1f} at the '
-            'order' for i in (range(len(self._drives)) if drives is None else drives))
+            f'{self._drives[i].name} {self.motion.rate[i]:.1f} rad/s, '
+            f'{self._rate_at_order[i]:.1f} at the order' for i in drives)
 
-    def _without_effect(self, now: float, braking: Sequence[int], effect: Effect) -> Problem:
-        """Return the problem of a quick stop that does not slow the wheels."""
-        assert self._stop is not None
+    def _without_effect(self, after: float, braking: Sequence[int], effect: Effect) -> Problem:
+        """Return the problem of a quick stop that has not slowed the wheels `after` s."""
         what = 'accelerates' if effect is Effect.GROWS else 'does not brake'
         return Problem(
-            'robot', 'stop', f'its quick stop {what}: after {now - self._stop.begun:.2f} s '
-            f'{self._rates(braking)}; the voltage is switched off, and the robot rolls',
-            'one of these drives has a motor that turns against its counts, or a slope or a push '
-            'is stronger: check motor leads, polarity (607Eh) and encoder channels, one drive at '
-            f'a time, {RECOVER}')
+            'robot', 'stop', f'its quick stop {what}: after {after:.2f} s {self._rates(braking)}; '
+            'the voltage is switched off, and the robot rolls', 'one of these drives has a motor '
+            'that turns against its counts, or a slope or a push is stronger: check motor leads, '
+            f'polarity (607Eh) and encoder channels, one drive at a time, {RECOVER}')
 
     def _with_voltage(self, now: float, powered: Sequence[int]) -> Iterator[Problem]:
         """Yield the drives that do not follow "voltage off"."""
@@ -309,6 +246,7 @@ class StopWatch:
                 self.withheld = True
                 yield Problem(
                     drive.name, 'voltage', 'it does not follow "voltage off": '
-                    f'{drive.state.name} for {waited:.2f} s, {self._rate[i]:.1f} rad/s; this computer has ended its '
-                    'heartbeat, and the emergency stop (STO) remains', 'press the emergency stop, '
-                    f'then check its command PDO (1400h) and its firmware, {RECOVER}')
+                    f'{drive.state.name} for {waited:.2f} s, {self.motion.rate[i]:.1f} rad/s; '
+                    'this computer has ended its heartbeat, and the emergency stop (STO) remains',
+                    'press the emergency stop, then check its command PDO (1400h) and its '
+                    f'firmware, {RECOVER}')

@@ -113,12 +113,12 @@ class Supervisor:
     @property
     def moving(self) -> str:
         """Joints that turn and drives with voltage, as text; empty at rest."""
-        return self._stops.moving()
+        return self._stops.motion.describe()
 
     @property
     def powered(self) -> bool:
         """True while a drive that responds has voltage at its motor."""
-        return self._stops.powered()
+        return bool(self._stops.motion.powered())
 
     def command(self, torque: Array, now: float) -> None:
         """Take a command (efforts,) N·m at `now`, s, as `WheelGate.command`."""
@@ -220,7 +220,7 @@ class Supervisor:
         rates = (wheel_rate if steering_rate is None else np.concatenate(
             [wheel_rate, steering_rate]))[self._place]
         self._now = now
-        self._stops.see(now)
+        self._stops.motion.step(now)
         if steering is not None and steering_rate is not None:
             self._stops.judge(now, steering, wheel_rate, steering_rate)
         self._advance(now)
@@ -270,7 +270,7 @@ class Supervisor:
             self._arming(now)
         elif self.state == ArmState.RECOVERING and not any(r.active for r in self._resets):
             self._rest(now)
-        elif self.state == ArmState.STOPPING and self._stops.at_rest(now):
+        elif self.state == ArmState.STOPPING and self._stops.motion.at_rest(now):
             self.state = ArmState.DISARMED
 
     def _arming(self, now: float) -> None:
@@ -287,7 +287,7 @@ class Supervisor:
 
     def _rest(self, now: float) -> None:
         """End a recovery at rest; a robot that moves on has not recovered."""
-        if self._stops.at_rest(now):
+        if self._stops.motion.at_rest(now):
             self.state = ArmState.DISARMED
         elif now - self._since > self.settings.arming_timeout:
             self.latch(Problem('robot', 'moving', 'it is not at rest: '

@@ -11,10 +11,10 @@ drive reports torques that brake. The motion of the platform shows what the torq
 with the torques (6077h) and rates that the drives report. A hypothesis is a set of drives of which
 torques, counts or both have the opposite sign. It is judged by the momentum that it leaves
 unexplained over `WINDOW`, as a speed of the robot's mass, and by the rates that contradict each
-other: the sum of the squares of both, m²/s². That all is well is judged for several masses and with
-a force of up to `SLOPE` times the weight, since a payload, a slope or a push is no wrong wiring. A
-larger push is momentum that no hypothesis explains: that of a drive has the direction of its wheel
-and twice its torque.
+other: the sum of the squares of both, m²/s². That all is well is judged for several masses and
+with the force of a slope of `SLOPE`, since a payload, a slope or a push is no wrong wiring. A
+larger push is momentum that no hypothesis explains: that of a drive has the direction of its
+wheel and twice its torque.
 """
 
 from __future__ import annotations
@@ -59,8 +59,9 @@ TINY = 1e-12
 # largest number of drives that are wrong at once
 MOST_WRONG = 2
 
-# kinds: what of a drive has the opposite sign, torque and counts
-LEADS, COUNTS, BOTH = 'leads', 'counts', 'directions'
+# kinds: what of a drive has the opposite sign, torque and counts. With both a drive is stable:
+# that is wrong wiring or a wrong zero, which the joint watch explains
+LEADS, COUNTS, BOTH = 'leads', 'counts', 'both'
 KINDS = {LEADS: (True, False), COUNTS: (False, True), BOTH: (True, True)}
 
 
@@ -166,7 +167,7 @@ class TorqueSense:
 
     @property
     def well(self) -> bool:
-        """True when payload, slope and the torques of all drives as reported explain the motion."""
+        """True when payload, slope and the reported torques explain the motion."""
         return self._seen > MEMORY and bool(
             self._square[:len(MASSES)].min() < LEAST_SPEED ** 2)
 
@@ -192,9 +193,9 @@ class TorqueSense:
             self.found = simple
 
     def _simplest(self, drives: set[int], most: float) -> tuple[Wrong, ...]:
-        """Return the explanation with the fewest drives among those of the best one."""
-        for square, wrongs in zip(self._square[len(MASSES):], self._hypotheses[len(MASSES):],
-                                  strict=True):
-            if square < most and {w.drive for w in wrongs} <= drives:
-                return wrongs
-        return ()
+        """Return the best of the explanations with the fewest of these drives, () for BOTH."""
+        found = [(len(wrongs), float(square), wrongs) for square, wrongs in zip(
+            self._square[len(MASSES):], self._hypotheses[len(MASSES):], strict=True)
+            if square < most and {w.drive for w in wrongs} <= drives]
+        _, _, wrongs = min(found)
+        return () if any(w.kind == BOTH for w in wrongs) else wrongs

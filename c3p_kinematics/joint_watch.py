@@ -18,6 +18,7 @@ which the remaining measurements agree best. With two casters no sensor can be i
 from __future__ import annotations
 
 import math
+from collections import deque
 from typing import NamedTuple
 
 import numpy as np
@@ -50,6 +51,9 @@ SIMPLER, ROUGH = 2.0, 0.02
 
 # turn of a caster with a stuck encoder beyond which its wheel rolls in the opposite sense, rad
 TURNED_ROUND = math.pi / 2
+
+# evaluations whose increments are kept to explain a finding
+WINDOW = 100
 
 # minimum of cycles, and of turn of the fastest wheel [rad], between two evaluations
 LOOK_EVERY, LOOK_TURN = 5, 0.1
@@ -87,6 +91,11 @@ class JointWatch:
     jitter : (n,) array, rad
         Largest change of a constant encoder.
 
+    Attributes
+    ----------
+    window : deque of (3, n) array, rad
+        Mean steering angles, their changes and those of the wheels, of the last evaluations.
+
     Examples
     --------
     >>> robot = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51)
@@ -103,6 +112,7 @@ class JointWatch:
         """Start without samples and compile the kernels."""
         self._robot, self._jitter = robot, jitter
         n = robot.count
+        self.window: deque[Array] = deque(maxlen=WINDOW)
         # measurements in the order across, along of each caster; what each hypothesis leaves out
         self._pairs = [np.array([2 * i, 2 * i + 1]) for i in range(n)]
         self.forget()
@@ -114,6 +124,7 @@ class JointWatch:
         """Clear the memory."""
         self._cycles = 0
         self._steering: Array | None = None
+        self.window.clear()
 
     def step(self, steering: Array, wheel_angle: Array) -> Finding | None:
         """
@@ -152,6 +163,7 @@ class JointWatch:
         self._cycles, self._steering, self._wheel_angle = 0, steering, wheel_angle
         if self._robot.count < 3:
             return None
+        self.window.append(np.array([middle, steered, rolled]))
         self._add(middle, steered, rolled, ~moved)
         return self._found(~moved)
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from c3p_description.model import Array
 from c3p_hardware.joint_sensing import Joints, JointSensing
-from c3p_hardware.supervisor import Supervisor
+from c3p_hardware.supervisor import ArmState, Supervisor
 from c3p_hardware.transport.card_bus import CardBus
 from c3p_ros.cycle import LatencyHistogram
 from c3p_ros.real_time import sleep_until
@@ -191,6 +191,8 @@ class CycleLoop:
         if self._restarted.is_set():
             self._restarted.clear()
             self._sensing.resume()
+        if self.supervisor.state == ArmState.ARMING:
+            self._sensing.begin_path()
         steering = None
         if complete:
             try:

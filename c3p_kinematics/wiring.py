@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Explanations of contradicting joint sensors by wrong wiring: exchanged or reversed joints.
+
+A `JointWatch` compares faults of one sensor. Two exchanged joints, or all directions reversed,
+contradict as well, and the best single fault is then an innocent sensor. Here the increments of
+the last metres are rearranged as each hypothesis says, and judged by what they leave of the
+rolling constraints,
+
+    y = [−d Δθ_s, r Δθ_x] = J δ + e,   e² per redundant measurement, by the travel.
+
+A hypothesis explains the motion if that is small, and not much larger than without the sensor that
+the watch has found.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from c3p_description.model import Array, CasterRobot
+from c3p_kinematics import _planar_kernels as kernels
+
+# residual per travel below which a hypothesis explains the motion: radii and small slip; and
+# factor by which it may exceed that without the single sensor
+SMALL, AS_WELL = 0.06, 2.0
+
+# the fastest wheel turns by less in the whole window: nothing can be told, rad
+LEAST_TURN = 0.1
+
+WHEELS, ENCODERS, MODULES = 'wheels', 'encoders', 'modules'
+
+
+class Increments(NamedTuple):
+    """Joint increments of a window: (T, n) mean steering angles and changes, rad."""
+
+    steering: Array
+    steered: Array
+    rolled: Array
+
+
+class Explanation(NamedTuple):
+    """
+    Wrong wiring that explains the motion.
+
+    Attributes
+    ----------
+    parts : str
+        ``wheels``, ``encoders``, or ``modules`` for both of a caster.
+    change : str
+        ``exchanged`` or ``reversed``; ``turned`` for a zero that is off by a quarter or half turn.
+    casters : tuple of int
+        From 0; empty for all.
+    """
+
+    parts: str
+    change: str
+    casters: tuple[int, ...]
+
+
+def _exchanged(count: int, pair: Sequence[int]) -> list[int]:
+    order = list(range(count))
+    order[pair[0]], order[pair[1]] = pair[1], pair[0]
+    return order
+
+
+def _hypotheses(window: Increments) -> Iterator[tuple[Explanation, Increments]]:
+    """Yield each hypothesis and the increments as the joints have moved according to it."""
+    steering, steered, rolled = window
+    count = steering.shape[1]
+    yield Explanation(WHEELS, 'reversed', ()), window._replace(rolled=-rolled)
+    yield Explanation(ENCODERS, 'reversed', ()), Increments(-steering, -steered, rolled)
+    yield Explanation(MODULES, 'reversed', ()), Increments(-steering, -steered, -rolled)
+    for pair in combinations(range(count), 2):
+        order = _exchanged(count, pair)
+        turned = Increments(steering[:, order], steered[:, order], rolled)
+        yield Explanation(WHEELS, 'exchanged', pair), window._replace(rolled=rolled[:, order])
+        yield Explanation(ENCODERS, 'exchanged', pair), turned
+        yield Explanation(MODULES, 'exchanged', pair), turned._replace(rolled=rolled[:, order])
+    for i in range(count):
+        sign = np.where(np.arange(count) == i, -1.0, 1.0)
+        yield Explanation(WHEELS, 'reversed', (i,)), window._replace(rolled=rolled * sign)
+        yield Explanation(ENCODERS, 'reversed', (i,)), Increments(
+            steering * sign, steered * sign, rolled)
+        for quarter in (1, 2, 3):
+            shift = np.where(np.arange(count) == i, 0.5 * math.pi * quarter, 0.0)
+            yield Explanation(ENCODERS, 'turned', (i,)), window._replace(steering=steering + shift)
+
+
+def _residual(robot: CasterRobot, window: Increments, left_out: Sequence[int] = ()) -> float:
+    """Return the residual per redundant measurement and travel, without some measurements."""
+    wheels, turning, contact = np.empty((3, *window.steering.shape, 3))
+    kernels.jacobians(robot.geometry, np.ascontiguousarray(window.steering), wheels, turning,
+                      contact)
+    rows = np.concatenate([turning * robot.caster_offset[:, None],
+                           wheels * robot.wheel_radius[:, None]], axis=1)
+    y = np.concatenate([window.steered * robot.caster_offset,
+                        window.rolled * robot.wheel_radius], axis=1)
+    keep = [i for i in range(y.shape[1]) if i not in left_out]
+    basis, _ = np.linalg.qr(rows[:, keep])
+    y = y[:, keep]
+    fitted = np.einsum('tki,tk->ti', basis, y)
+    left = max(0.0, float(np.sum(y * y) - np.sum(fitted * fitted)))
+    travel = float(np.sum(np.max((window.rolled * robot.wheel_radius) ** 2, axis=1)))
+    return math.sqrt(left / ((len(keep) - 3) * travel))
+
+
+def explanations(robot: CasterRobot, window: Increments, kind: str, caster: int
+                 ) -> list[Explanation]:
+    """
+    Return wrong wirings that explain the motion as well as one faulty sensor, best first.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+    window : Increments
+        Of the last cycles.
+    kind, caster : str, int
+        Of the `Finding` of the `JointWatch`.
+
+    Returns
+    -------
+    list of Explanation
+        Empty where a single sensor alone explains it, or nothing has moved.
+    """
+    if not len(window.rolled) or np.abs(window.rolled).max(1).sum() < LEAST_TURN:
+        return []
+    n = robot.count
+    single = _residual(robot, window, [n + caster] if kind == 'wheel' else [caster, n + caster])
+    most = max(SMALL, AS_WELL * single)
+    found = sorted((_residual(robot, changed), k, explanation) for k, (explanation, changed)
+                   in enumerate(_hypotheses(window)))
+    best = found[0][0]
+    return list(dict.fromkeys(e for residual, _, e in found
+                              if residual <= min(most, max(SMALL, AS_WELL * best))))
