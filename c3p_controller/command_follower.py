@@ -206,6 +206,12 @@ class CommandFollower:
                              'finite')
         return admitted.copy()
 
+    def halts(self, command: Array | None) -> float:
+        """Return the deceleration of the stop of `command`, m/s²; 0 for a command that moves."""
+        moves = command is not None and (self.follows == PREVIEW or bool(
+            np.abs(command).max() >= STANDSTILL_COMMAND))
+        return 0.0 if moves else self.settings.stop_deceleration
+
     def prepare(self) -> None:
         """Prepare the next step, as `TorqueLaw.prepare`."""
         self.law.prepare()

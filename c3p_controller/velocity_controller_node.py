@@ -22,6 +22,7 @@ from sensor_msgs.msg import JointState
 from c3p_controller.command_interlock import CommandInterlock
 from c3p_controller.controllers import check_chain, make_chain, retune_chain
 from c3p_controller.limits import braking_torque
+from c3p_controller.ros.stop_report import StopReport
 from c3p_controller.ros.velocity_interfaces import LockReport, chain_adapter, subscribe_command
 from c3p_controller.torque_law import Sensed
 from c3p_kinematics.sample_times import Repetition, SampleStep
@@ -61,7 +62,7 @@ class VelocityControllerNode(SuiteNode):
         adapter = chain_adapter(self._law)
         self.alive = Lifelines('joint_states', 'odom', *adapter.PARTS,
                                timeout=values.chain_timeout)
-        self._lock = LockReport(self, self.diagnostics)
+        self._lock, self._stop = LockReport(self, self.diagnostics), StopReport(self)
         self.parameters.check, self.parameters.changed = check_chain, self._retune
         self._write_effort = JointStateWriter(self.efforts.names, ['effort'], 'wheel_effort')
         self._effort = self.create_publisher(JointState, 'wheel_effort', LATEST)
@@ -103,8 +104,9 @@ class VelocityControllerNode(SuiteNode):
             self._stamps, self._sensed = CycleClock(), StampJoin('joints', 'odom')
         self._newest, self._wheel_rate = stamp, sample[3]
         self.alive.beat('joint_states', now)
-        if self.alive.lost(now):
+        if lost := bool(self.alive.lost(now)):
             self.brake(stamp)
+        self._stop.watch(now, sample[3], lost)
         self._begin(self._sensed.put('joints', stamp, sample), stamp)
 
     def _on_odom(self, message: OdometryRead) -> None:
@@ -139,7 +141,9 @@ class VelocityControllerNode(SuiteNode):
             self._law.reset(sensed)
         if fault := self._law.traction.fault:
             self.interlock.stop(fault, now)
-        self._chain.cycle(sensed, self.interlock.active(now, stamp), stamp, dt, lost)
+        command = self.interlock.active(now, stamp)
+        self._chain.cycle(sensed, command, stamp, dt, lost)
+        self._stop.deceleration = self._law.halts(command)
         taken = time.perf_counter() - begin
         # the torque is on its way
         self.afterwards(lambda: self._end(taken, dt))
@@ -162,6 +166,8 @@ class VelocityControllerNode(SuiteNode):
         if self.interlock.opening(self.watch_time()):
             torque = np.zeros(self.robot.efforts)
         self._lock.publish(self.interlock.lock)
+        if self._stop.silent:
+            return
         if self.send(self._effort, self._write_effort, stamp, effort=self.efforts.encode(torque)):
             self._largest = max(self._largest, *map(abs, torque.tolist()))
         elif not brakes:
@@ -177,6 +183,7 @@ class VelocityControllerNode(SuiteNode):
                 self.drive(np.zeros(self.robot.efforts), self.now_ns())
         else:
             report('chain', OK, 'whole again')
+        self._stop.diagnose()
         report('cmd_vel', *warned(self.interlock.silence(now)))
         self._lock.diagnose(self.interlock.lock, self.interlock.remedy(), known=bool(lost))
         text, fault = self._law.traction.describe(), self._law.traction.fault

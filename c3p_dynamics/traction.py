@@ -90,6 +90,22 @@ def traction_torque(robot: CasterRobot) -> Array:
     return _grip(robot) * robot.wheel_radius
 
 
+def braking_deceleration(robot: CasterRobot) -> float:
+    """
+    Return the deceleration of wheels that all brake in one direction, m/s².
+
+    ``Σ min(τ_max, margin·µ·N·r) / r`` of the driven wheels, by the mass of the robot.
+
+    Examples
+    --------
+    >>> from c3p_description import load
+    >>> round(braking_deceleration(load('c3p')), 2)
+    2.59
+    """
+    force = np.minimum(robot.torque_limit, traction_torque(robot)) / robot.wheel_radius
+    return float(force[robot.driven].sum()) / robot.total_mass
+
+
 def _grip(robot: CasterRobot) -> Array:
     """Return the force that each tyre transmits without slip, (n,) N."""
     return robot.traction_margin * robot.tyre_friction * least_loads(robot)

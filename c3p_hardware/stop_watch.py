@@ -23,7 +23,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from c3p_description.model import GRAVITY, Array, CasterRobot
-from c3p_dynamics.traction import traction_torque
+from c3p_dynamics.traction import braking_deceleration
 from c3p_hardware.canopen.cia402 import Target
 from c3p_hardware.devices import Drive
 from c3p_hardware.drive_motion import REST_SPEED, DriveMotion
@@ -213,9 +213,7 @@ class StopWatch:
 
     def _deceleration(self) -> float:
         """Return the least deceleration of a quick stop, m/s²."""
-        robot = self._robot
-        force = np.minimum(robot.torque_limit, traction_torque(robot)) / robot.wheel_radius
-        found = [float(force[robot.driven].sum()) / robot.total_mass]
+        found = [braking_deceleration(self._robot)]
         found += [d.ramp * lever for d, lever in zip(self._drives, self.motion.lever, strict=True)]
         return LEAST_EFFECT * min((a for a in found if 0.0 < a < math.inf), default=UNKNOWN)
 

@@ -112,16 +112,16 @@ class OrderedStop:
         """
         Return the effect of the order at `now`, s, with the `speed` then, m/s.
 
-        A late stop may still end at rest, or grow. After the standstill nothing fails any more.
+        A failure stays until the standstill, after which nothing fails any more.
         """
-        if self.effect not in (Effect.FALLS, Effect.LATE):
+        if self.effect in (Effect.NONE, Effect.RESTS):
             return self.effect
         grown = speed > GROWTH * self.speed + GROWN_BY
         late = now - self.begun > self._margin and speed > self.expected(now)
         self._slow_since = min(self._slow_since, now) if speed <= self._rest else math.inf
         self._fast_since = min(self._fast_since, now) if grown or late else math.inf
         if now - self._fast_since > HOLDS:
-            self.effect = Effect.GROWS if grown else Effect.LATE
+            self.effect = Effect.GROWS if grown or self.effect is Effect.GROWS else Effect.LATE
         elif now - self._slow_since > HOLDS:
             self.effect = Effect.RESTS
         return self.effect

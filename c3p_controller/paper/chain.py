@@ -12,7 +12,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from c3p_controller.command_follower import NOTHING, STOP, TWIST, FollowerSettings
+from c3p_controller.command_follower import (
+    NOTHING,
+    STANDSTILL_COMMAND,
+    STOP,
+    TWIST,
+    FollowerSettings,
+)
 from c3p_controller.limits import GrippingLaw, ReferenceLimits, TractionControl
 from c3p_controller.paper.velocity import PaperLaw, PaperSettings
 from c3p_controller.torque_law import Sensed, Setpoint
@@ -93,6 +99,13 @@ class PaperChain:
         self.follows = STOP if command is None else TWIST
         self._law.shaper.limits = self._stopping if command is None else self._driving
         return self._law.accel(np.zeros(3) if command is None else command, sensed.twist, dt)
+
+    def halts(self, command: Array | None) -> float:
+        """Return the deceleration of the stop of `command`, m/s²; 0 for a command that moves."""
+        if command is None:
+            return self._stopping.acceleration
+        moves = bool(np.abs(command).max() >= STANDSTILL_COMMAND)
+        return 0.0 if moves else self._driving.acceleration
 
     def prepare(self) -> None:
         """Do nothing: the law computes nothing ahead."""
