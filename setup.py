@@ -5,10 +5,14 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 from setuptools import find_packages, setup
 
+# of ROS: package.xml, `ros2 run`, share and lib folders. On the Python package index that name is
+# of a project of other authors, so that the distribution has one of its own
 PACKAGE = 'c3p'
+DISTRIBUTION = 'c3p-robots'
 # c3p_bringup/programs.py
 PROGRAMS = (
     'sensed_kinematics_node',
@@ -80,10 +84,10 @@ for room in ('robots', 'vehicles', 'terrains', 'urdf', 'meshes', 'rviz', 'worlds
     data_files += tree(f'c3p_description/{room}', f'{share}/c3p_description/{room}')
 
 # the simulation needs the core of MuJoCo alone; pictures and its window need what draws, too. For
-# Python 3.10 there is the undivided package only
-undivided = 'mujoco>=3.2; python_version < "3.11"'
-sim = ['mujoco-core>=4; python_version >= "3.11"', undivided, 'xacro>=2']
-drawing = ['mujoco-core[rendering]>=4; python_version >= "3.11"', undivided]
+# Python 3.10 there is the undivided package only. 4.0.0 solves sparse systems wrongly
+undivided = 'mujoco>=3.2,!=4.0.0; python_version < "3.11"'
+sim = ['mujoco-core>=4.0.1; python_version >= "3.11"', undivided, 'xacro>=2']
+drawing = ['mujoco-core[rendering]>=4.0.1; python_version >= "3.11"', undivided]
 film = [*drawing, 'imageio[ffmpeg]>=2.31']
 view = [*drawing, 'trimesh>=4', 'pycollada>=0.8', 'rerun-sdk>=0.33', 'foxglove-sdk>=0.25']
 hardware = ['canopen>=2.3', 'python-can>=4.3', 'pyserial>=3.5']
@@ -96,14 +100,26 @@ test = ['pytest>=8.2,<9', 'pytest-timeout', 'pytest-xdist>=3.5', 'hypothesis',
         'websockets>=15', 'setuptools>=64,<80', 'wheel', 'colcon-common-extensions', *docs]
 
 setup(
-    name=PACKAGE,
+    name=DISTRIBUTION,
     version='0.1.0',
     description='Kinematics, odometry, dynamics and control of passively steered caster robots',
-    long_description='See README.md.',
+    long_description=Path(__file__).with_name('README.md').read_text(encoding='utf-8'),
+    long_description_content_type='text/markdown',
     author='The C3P authors',
+    author_email='c3p@example.org',
     maintainer='The C3P authors',
     maintainer_email='c3p@example.org',
     license='Apache-2.0',
+    classifiers=[
+        'Development Status :: 4 - Beta',
+        'Intended Audience :: Developers',
+        'Intended Audience :: Science/Research',
+        'License :: OSI Approved :: Apache Software License',
+        'Operating System :: POSIX :: Linux',
+        'Programming Language :: Python :: 3',
+        'Topic :: Scientific/Engineering',
+        'Typing :: Typed',
+    ],
     packages=find_packages(include=['c3p_*', 'c3p_*.*']),
     package_data={
         '': ['*.yaml', '*.css', '*.js', '*.html', '*.LICENSE', 'py.typed'],
@@ -114,8 +130,10 @@ setup(
     },
     data_files=data_files,
     python_requires='>=3.10',
-    install_requires=['setuptools', 'numpy>=1.26', 'scipy>=1.11', 'numba>=0.59', 'PyYAML>=6',
-                      'matplotlib>=3.7', 'tqdm>=4.60', 'rosbags>=0.10.4', 'tornado>=6.1'],
+    # Numba as c3p_kinematics/compiled.py says, which uses parts that are not public
+    install_requires=['setuptools', 'numpy>=1.26', 'scipy>=1.11', 'numba>=0.58.1,<0.69',
+                      'PyYAML>=6', 'matplotlib>=3.7', 'tqdm>=4.60', 'rosbags>=0.10.4',
+                      'tornado>=6.1'],
     extras_require={
         'jazzy': distribution('jazzy'),
         'kilted': distribution('kilted'),

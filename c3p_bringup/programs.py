@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
@@ -37,7 +38,14 @@ def run(module: str, function: str) -> Any:
     code = 130 if function == 'command' else 0
     before = {number: signal.signal(number, lambda *_: os._exit(code))
               for number in (signal.SIGINT, signal.SIGTERM)}
-    found = getattr(import_module(module), function)
+    try:
+        found = getattr(import_module(module), function)
+    except ImportError as error:
+        if isinstance(error, ModuleNotFoundError):
+            raise
+        # of an installation whose parts do not fit together
+        print(' '.join(f'{error}'.split()), file=sys.stderr)
+        return 1
     for number, handler in before.items():
         signal.signal(number, handler)
     return found()

@@ -29,7 +29,7 @@ from c3p_controller.predictive.controller import PredictiveController, Predictiv
 from c3p_controller.torque_law import TorqueLaw
 from c3p_description.model import CasterRobot
 from c3p_dynamics.freedoms import driven_freedoms
-from c3p_kinematics.compiled import COMPILER
+from c3p_kinematics.compiled import COMPILER, NUMBA
 
 # form of the papers' position law as printed, parameter `paper_law`
 PRINTED = 'printed'
@@ -135,7 +135,7 @@ def make_chain(values: Any, robot: CasterRobot) -> PaperChain | CommandFollower:
         Invalid settings, or predictive control without a compiler.
     """
     if values.controller == MPC and not COMPILER:
-        raise ValueError('controller: mpc needs the compiler numba (`pip install numba`), without '
+        raise ValueError(f"controller: mpc needs the compiler (`pip install '{NUMBA}'`), without "
                          'it a plan takes longer than it lasts')
     chain = TABLE[values.controller].chain(robot, make_law(values, robot), follower_of(values))
     chain.warm_up()

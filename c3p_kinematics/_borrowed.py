@@ -13,7 +13,8 @@ from __future__ import annotations
 from typing import Any
 
 from numba import types
-from numba.core.datamodel import models
+from numba.core.cgutils import ir
+from numba.core.datamodel import default_manager, models
 from numba.extending import intrinsic, register_model
 
 
@@ -45,6 +46,34 @@ class _BorrowedModel(models.StructModel):
                    ('shape', types.UniTuple(types.intp, fe_type.ndim)),
                    ('strides', types.UniTuple(types.intp, fe_type.ndim))]
         super().__init__(dmm, fe_type, members)
+
+
+def layout(kind: Any) -> list[str]:
+    """Return the members of a type in machine code: names, and types unless they are pointers."""
+    model = default_manager.lookup(kind)
+    found = [(name, part.get_value_type())
+             for name, part in zip(model._fields, model._models, strict=True)]
+    return [f'{name} pointer' if isinstance(part, ir.PointerType) else f'{name} {part}'
+            for name, part in found]
+
+
+def check_layout() -> None:
+    """
+    Compare the layout of borrowed arrays with that of Numba's own.
+
+    A kernel takes the same words of memory for both: with a member more or less, or in another
+    order, it would read and write elsewhere.
+
+    Raises
+    ------
+    TypeError
+        They differ; the text names the members.
+    """
+    for kind in (types.Array(types.float64, 1, 'C'), types.Array(types.int64, 3, 'A')):
+        found, expected = layout(kind), layout(_type(kind))
+        if found != expected:
+            raise TypeError(f'an array consists of {", ".join(found)} instead of '
+                            f'{", ".join(expected)}')
 
 
 def _type(given: Any) -> Any:

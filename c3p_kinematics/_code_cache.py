@@ -43,7 +43,11 @@ def _warn_once(about: str, text: str) -> None:
         warnings.warn_explicit(text, MachineCodeWarning, 'c3p', 0)
 
 
-class _Beside(caching.InTreeCacheLocator):
+# its name until Numba 0.60
+_InTree: Any = getattr(caching, 'InTreeCacheLocator', None) or caching._InTreeCacheLocator
+
+
+class _Beside(_InTree):
     """The folder beside the sources, also where it cannot be written to."""
 
     def ensure_cache_path(self) -> None:

@@ -268,9 +268,9 @@ def _view(array: Any, width: int) -> tuple:
                           make_array(view)(context, builder))
         data = builder.bitcast(source.data, ir.PointerType(floats.vector))
         # the caller keeps the memory: this view does not count
-        populate_array(target, data, cgutils.unpack_tuple(builder, source.shape)[:-1],
-                       cgutils.unpack_tuple(builder, source.strides)[:-1],
-                       8 * width, None)
+        populate_array(target, data=data, meminfo=None, itemsize=8 * width,
+                       shape=cgutils.unpack_tuple(builder, source.shape)[:-1],
+                       strides=cgutils.unpack_tuple(builder, source.strides)[:-1])
         return target._getvalue()
     return view(array), generate
 

@@ -3,15 +3,29 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+# as setup.py requires it: the oldest and the newest release that the tests have run with
+NUMBA = 'numba>=0.58.1,<0.69'
+
+
+class CompilerError(ImportError):
+    """Numba is not as the kernels need it; the text names its version and the remedy."""
+
+
 _njit: Callable[..., Any] | None
 try:
+    import numba as _numba
     from numba import config as _config
     from numba import njit as _njit
-except ImportError:  # the same source runs uncompiled: same numbers, about 100 times slower
+except ModuleNotFoundError:  # the same source runs uncompiled, about 100 times slower
+    _njit = None
+except ImportError as error:  # of versions that do not fit together, such as NumPy's
+    warnings.warn_explicit(f'Numba does not start ({error}); kernels run uncompiled, about 100 '
+                           f"times slower: `pip install '{NUMBA}'`", RuntimeWarning, 'c3p', 0)
     _njit = None
 
 # whether there is a compiler, and whether it compiles: NUMBA_DISABLE_JIT serves debugging
@@ -23,8 +37,15 @@ _OPTIONS = {'error_model': 'numpy', 'nogil': True, 'no_cfunc_wrapper': True}
 
 borrowed: Any
 if COMPILED:
-    from c3p_kinematics import _borrowed
-    from c3p_kinematics._code_cache import CodeCache
+    try:
+        from c3p_kinematics import _borrowed, _lanes  # noqa: F401, uses what is not public
+        from c3p_kinematics._code_cache import CodeCache
+
+        _borrowed.check_layout()
+    except (ImportError, AttributeError, TypeError) as error:
+        raise CompilerError(f'kernels need Numba from 0.58.1 to 0.68; that of {_numba.__version__}'
+                            f" differs in what they use ({error}): `pip install '{NUMBA}'`"
+                            ) from error
     borrowed = _borrowed.borrowed
 else:
     # returns what is given: without a compiler nothing counts references to arrays of kernels

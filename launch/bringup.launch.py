@@ -46,7 +46,7 @@ ARGUMENTS = [
         'sim', default_value='none', choices=('none', *PLANTS),
         description='Simulated robot. none: external driver of joint_states and wheel_effort. '
                     'analytic: closed-chain equations of motion. mujoco: tyres in contact with '
-                    'the ground (needs c3p[sim]).'),
+                    'the ground (needs MuJoCo).'),
     DeclareLaunchArgument(
         'realtime', default_value=STRICT, choices=(STRICT, WAIT),
         description='Behaviour of the simulated robot on a loaded computer. strict: watchdogs '

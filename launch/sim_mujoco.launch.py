@@ -28,7 +28,7 @@ BACKENDS = {'suite': ('bringup.launch.py', {'sim': 'mujoco'},
 ARGUMENTS = [
     DeclareLaunchArgument(
         'backend', default_value='suite', choices=tuple(BACKENDS),
-        description='MuJoCo integration. suite: node simulation of the suite (needs c3p[sim]). '
+        description='MuJoCo integration. suite: node simulation of the suite (needs MuJoCo). '
                     'mujoco_ros2_control: that package, under ros2_control, with a window; nodes, '
                     'start_pose, start_steering and record are not supported.'),
     *chain_arguments(), *start_arguments(), *record_arguments(),

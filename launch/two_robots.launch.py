@@ -29,7 +29,7 @@ ARGUMENTS = [
     DeclareLaunchArgument(
         'sim', default_value='analytic', choices=PLANTS,
         description='Simulated robots. analytic: the closed-chain equations of motion. mujoco: '
-                    'tyres in contact with the ground (needs c3p[sim]).'),
+                    'tyres in contact with the ground (needs MuJoCo).'),
     *chain_arguments(),
     *(DeclareLaunchArgument(
         f'namespace_{k}', default_value=f'robot{k}',

@@ -78,9 +78,13 @@ set_up() {
         if compgen -G '.venv/lib/python3.1[1-9]/site-packages/mujoco-[1-3].*.dist-info' > /dev/null; then
             .venv/bin/python -m pip uninstall --quiet --yes mujoco
         fi
+        # the distribution was called c3p; what is left of it would own the commands as well
+        if compgen -G '.venv/lib/python3.1[0-9]/site-packages/c3p-*.dist-info' > /dev/null; then
+            .venv/bin/python -m pip uninstall --quiet --yes c3p
+        fi
         if [ $# != 0 ]; then
             # they need no more than this
-            get numpy scipy numba PyYAML
+            get numpy scipy 'numba>=0.58.1,<0.69' PyYAML
             local parts
             for parts in "$@"; do
                 # shellcheck disable=SC2086 # several

@@ -2,7 +2,7 @@
 """
 Generate the pictures of interactive pages in docs/images, by a browser without a window.
 
-Needs c3p[test] and Chromium. Run from the root of the repository:
+Needs the extra test and Chromium. Run from the root of the repository:
 ``python scripts/write_page_pictures.py`` (four minutes). The live page shows ``c3p sim --web``.
 """
 

@@ -3,7 +3,7 @@
 Draw docs/images/scene.png: the markers in four situations of the C3P.
 
 The same shapes that RViz gets as markers are drawn by MuJoCo without a screen. Run from the root
-of the repository: ``python scripts/write_scene_figure.py`` (some seconds; needs c3p[film]).
+of the repository: ``python scripts/write_scene_figure.py`` (some seconds; needs the extra film).
 """
 
 from __future__ import annotations

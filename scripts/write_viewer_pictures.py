@@ -2,10 +2,10 @@
 """
 Generate the images of docs/viewers.md from a drive: MuJoCo, Rerun, the layouts' plots, a film.
 
-Needs c3p[sim,view], and for Rerun Vulkan, in software at least (mesa-vulkan-drivers). Run from the
-root of the repository: ``python scripts/write_viewer_pictures.py`` (two minutes). The plots of the
-Foxglove and PlotJuggler layouts are read from the bag by the paths of the layout, and drawn by
-matplotlib in the same arrangement.
+Needs the extras sim and view, and for Rerun Vulkan, in software at least (mesa-vulkan-drivers).
+Run from the root of the repository: ``python scripts/write_viewer_pictures.py`` (two minutes).
+The plots of the Foxglove and PlotJuggler layouts are read from the bag by the paths of the layout,
+and drawn by matplotlib in the same arrangement.
 """
 
 from __future__ import annotations

@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from c3p_description.reading.how_to_install import DISTRIBUTION
+
 ROOT = Path(__file__).resolve().parents[1]
 ROOMS = sorted(path.parent for path in ROOT.glob('c3p_*/__init__.py'))
 
@@ -162,7 +164,7 @@ def test_every_package_is_installed_with_the_marker_of_its_types(prefix):
 
 
 def test_program_of_the_installation_starts(pip_prefix):
-    pytest.importorskip('rclpy', reason='pip install c3p[jazzy]')
+    pytest.importorskip('rclpy', reason='pip install .[jazzy]')
     module = next(pip_prefix.glob('l*/**/c3p_ros')).parent
     done = subprocess.run(
         [sys.executable, str(pip_prefix / 'lib/c3p/robot_nodes'), '--help'], text=True,
@@ -183,7 +185,7 @@ def test_scripts_call_the_function_of_their_entry_point(distribution):
 
 def test_a_program_that_still_imports_ends_without_a_traceback():
     """As when Ctrl-C follows a launch at once."""
-    pytest.importorskip('rclpy', reason='pip install c3p[jazzy]')
+    pytest.importorskip('rclpy', reason='pip install .[jazzy]')
     program = subprocess.Popen(
         [sys.executable, '-X', 'importtime', str(ROOT / 'scripts/robot_nodes')],
         env={**os.environ, 'PYTHONPATH': str(ROOT)}, stderr=subprocess.PIPE, text=True)
@@ -291,12 +293,16 @@ def test_pip_keeps_its_own_script_of_the_command(pip_prefix):
 def test_manifest_is_format_3_and_agrees_with_setup(manifest, distribution):
     setup = distribution.metadata
     assert manifest.tag == 'package' and manifest.get('format') == '3'
-    assert manifest.findtext('name') == setup.name == 'c3p'
+    assert manifest.findtext('name') == 'c3p' and setup.name == DISTRIBUTION
     assert manifest.findtext('version') == setup.version
     citation = yaml.safe_load((ROOT / 'CITATION.cff').read_text(encoding='utf-8'))
     assert str(citation['version']) == setup.version
     assert manifest.findtext('license') == setup.license == 'Apache-2.0'
     assert manifest.find('maintainer').get('email') == setup.maintainer_email
+    assert manifest.findtext('maintainer') == setup.maintainer
+    assert setup.long_description == (ROOT / 'README.md').read_text(encoding='utf-8')
+    assert setup.long_description_content_type == 'text/markdown'
+    assert 'Typing :: Typed' in setup.classifiers
     assert manifest.findtext('export/build_type') == 'ament_python'
     # launch files start these
     text = ''.join(p.read_text() for p in [*(ROOT / 'launch').glob('*.py'),

@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
         if json_file is not None:
             make_places(Path(), json_file)
         return arguments.run(arguments)
-    except (ValueError, OSError, ModuleNotFoundError) as error:
+    except (ValueError, OSError, ImportError) as error:
         # a part of the suite that is missing is a fault of the program
         if isinstance(error, ModuleNotFoundError) and f'{error.name}'.startswith('c3p_'):
             raise

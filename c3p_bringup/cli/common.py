@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from c3p_bringup.choices import PLANTS
 from c3p_bringup.cli import FAILED, INTERRUPTED, MISSED  # noqa: F401
+from c3p_bringup.modules import how_to_have
 
 if TYPE_CHECKING:
     from c3p_bags.storage.bag import Bag
@@ -36,14 +37,6 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # what a directory of results must take at least, bytes
 PROBED = 4096
 
-# installation of modules that pip does not install under their own name
-REMEDIES = {
-    'rclpy': 'install ROS 2 and source its setup file, or `pip install c3p[jazzy]`',
-    'mujoco': '`pip install c3p[sim]`',
-    **dict.fromkeys(('OpenGL', 'glfw'), '`pip install c3p[film]`'),
-    # other packages than these have the names of the modules
-    **dict.fromkeys(('can', 'canopen', 'serial'), '`pip install c3p[hardware]`'),
-}
 
 
 class Parser(argparse.ArgumentParser):
@@ -334,7 +327,7 @@ def reason(error: Exception) -> str:
     """Return an error in one line, with the remedy."""
     if isinstance(error, ModuleNotFoundError):
         name = (error.name or '').split('.')[0]
-        return f'{name} is missing: {REMEDIES.get(name, f"`pip install {name}`")}'
+        return f'{name} is missing: {how_to_have(name)}'
     if isinstance(error, OSError) and error.errno in FULL:
         return (f'{error.filename or "results"}: {f"{error.strerror}".lower()}; free some space, '
                 'or name another directory')

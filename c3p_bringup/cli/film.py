@@ -27,7 +27,7 @@ def add_film(commands: Any) -> None:
         'film',
         description='Draw the robot as it moved in a bag, simulated or not: an MP4, a GIF '
                     'or, with a name that ends in .png, one picture with the robot at several '
-                    'places. Needs c3p[film] and OpenGL, but no screen.')
+                    'places. Needs the extra film of the installation and OpenGL, but no screen.')
     command.add_argument('bag', type=Path, metavar='BAG', help='directory of the bag')
     add_recorded_robot(command)
     command.add_argument('--out', type=Path, default=Path('out/film.mp4'), metavar='FILE',

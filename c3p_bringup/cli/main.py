@@ -56,6 +56,12 @@ def main(args: Sequence[str] | None = None) -> int:
 
         # the parser imports, too
         arguments = parser(given[:1]).parse_args(given)
+    except ImportError as error:
+        if isinstance(error, ModuleNotFoundError):
+            raise
+        # of an installation whose parts do not fit together
+        print(f'c3p {given[0]}: {" ".join(f"{error}".split())}', file=sys.stderr)
+        return FAILED
     finally:
         if mine:
             signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -66,8 +72,9 @@ def _version() -> str:
     """Return the version of the installation."""
     from importlib.metadata import PackageNotFoundError, version
 
+    # how_to_install.DISTRIBUTION, whose package imports NumPy
     try:
-        return version('c3p')
+        return version('c3p-robots')
     except PackageNotFoundError:
         return 'not installed: run from its sources'
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from c3p_bringup.doctor.check import Check, fail, ok, version_of, warn
+from c3p_bringup.modules import how_to_have
 from c3p_ros.real_time import LATENCY, LIMITS, describe
 
 OLDEST, NEWEST = (3, 10), (3, 13)
@@ -29,31 +30,29 @@ SHARED_MEMORY = 32 << 20
 
 @dataclass(frozen=True)
 class Package:
-    """A package, the feature that needs it and its installation."""
+    """A package and the feature that needs it."""
 
     module: str
     name: str
     needed_by: str
-    install: str
     required: bool = False
 
 
 PACKAGES = (
-    Package('numpy', 'numpy', 'everything', 'pip install c3p', True),
-    Package('scipy', 'scipy', 'everything', 'pip install c3p', True),
-    Package('yaml', 'PyYAML', 'robots and parameters', 'pip install c3p', True),
-    Package('numba', 'numba', 'speed: without it the controllers are a hundred times slower',
-            'pip install numba'),
-    Package('matplotlib', 'matplotlib', 'pictures', 'pip install c3p', True),
-    Package('tqdm', 'tqdm', 'progress bars', 'pip install c3p', True),
-    Package('rosbags', 'rosbags', 'bags: drive, report, identify', 'pip install c3p', True),
-    Package('can', 'python-can', 'motor cards, real and emulated', 'pip install c3p[hardware]'),
-    Package('canopen', 'canopen', 'motor cards, real and emulated', 'pip install c3p[hardware]'),
-    Package('serial', 'pyserial', 'emulated motor cards, slcan', 'pip install c3p[hardware]'),
-    Package('mujoco', 'mujoco-core', '--plant mujoco', 'pip install c3p[sim]'),
-    Package('xacro', 'xacro', 'robots described by xacro files', 'pip install c3p[sim]'),
-    Package('imageio', 'imageio', 'c3p film', 'pip install c3p[film]'),
-    Package('pandas', 'pandas', 'c3p campaign', 'pip install c3p[campaign]'),
+    Package('numpy', 'numpy', 'everything', True),
+    Package('scipy', 'scipy', 'everything', True),
+    Package('yaml', 'PyYAML', 'robots and parameters', True),
+    Package('numba', 'numba', 'speed: without it the controllers are a hundred times slower'),
+    Package('matplotlib', 'matplotlib', 'pictures', True),
+    Package('tqdm', 'tqdm', 'progress bars', True),
+    Package('rosbags', 'rosbags', 'bags: drive, report, identify', True),
+    Package('can', 'python-can', 'motor cards, real and emulated'),
+    Package('canopen', 'canopen', 'motor cards, real and emulated'),
+    Package('serial', 'pyserial', 'emulated motor cards, slcan'),
+    Package('mujoco', 'mujoco-core', '--plant mujoco'),
+    Package('xacro', 'xacro', 'robots described by xacro files'),
+    Package('imageio', 'imageio', 'c3p film'),
+    Package('pandas', 'pandas', 'c3p campaign'),
 )
 
 
@@ -76,7 +75,7 @@ def packages(needed: tuple[Package, ...] = PACKAGES) -> Iterator[Check]:
         else:
             answer = fail if package.required else warn
             yield answer(package.name, f'missing; needed by {package.needed_by}',
-                         f'{package.install}')
+                         how_to_have(package.module))
 
 
 def processors(system: Path = Path('/sys')) -> Iterator[Check]:

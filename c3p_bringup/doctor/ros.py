@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Mapping
 
 from c3p_bringup.doctor.check import Check, fail, ok, version_of, warn
+from c3p_bringup.modules import how_to_have
 
 # first part of rclpy's version
 DISTRIBUTIONS = {'3': 'humble', '7': 'jazzy', '9': 'kilted'}
@@ -21,13 +22,11 @@ TOPICS = ('joint_states', 'odom', 'wheel_effort')
 # discovery time, s
 LOOK_AROUND = 1.5
 
-INSTALL = 'install ROS 2 and source its setup file, or `pip install c3p[jazzy]`'
-
 
 def client_library(environment: Mapping[str, str] = os.environ) -> Iterator[Check]:
     """Yield rclpy, its distribution and its middleware, in this `environment`."""
     if importlib.util.find_spec('rclpy') is None:
-        yield fail('rclpy', 'missing; needed by all nodes and by c3p drive', INSTALL)
+        yield fail('rclpy', 'missing; needed by all nodes and by c3p drive', how_to_have('rclpy'))
         return
     found = version_of('ros-rclpy') or version_of('rclpy') or 'unknown version'
     # by its version: a sourced setup file may be of another distribution than a wheel

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from c3p_description.model import ModelError
+from c3p_description.reading.how_to_install import in_environment
 
 # for the whole process, by the clock; its processor time is limited first, s
 PATIENCE = 30.0
@@ -83,6 +84,7 @@ def _import_xacro(path: Path) -> object:
     try:
         import xacro
     except ImportError:
-        raise ModelError(f'{path}: xacro is not installed; `pip install xacro`, or install '
-                         'ros-<distribution>-xacro and source its setup file') from None
+        raise ModelError(f'{path}: xacro is not installed; '
+                         f'{in_environment(["xacro"])}, or install ros-<distribution>-xacro and '
+                         'source its setup file') from None
     return xacro

@@ -134,7 +134,7 @@ def _slip(axes: Axes, found: Mapping[Any, Any]) -> None:
 def _check(axes: Axes, checked: Agreement | None) -> None:
     style.dress(axes, '(f) the same drive in MuJoCo', TIME, 'power [W]')
     if checked is None:
-        style.absent(axes, 'needs c3p[sim]')
+        style.absent(axes, 'needs MuJoCo')
         return
     one = checked.drives[0]
     theirs = np.sum(one.theirs.motor_torque * one.theirs.joint_rates, axis=1)

@@ -17,6 +17,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from c3p_description.reading.how_to_install import how_to_install
+
 KEY = b'c3p_campaign'
 
 # columns that are text, even where a cell looks like a number or is empty
@@ -148,8 +150,8 @@ def _kind(name: str, values: list[Any]) -> str:
 
 def _table(path: Path, columns: list[str] | None) -> Any:
     if not have_parquet():
-        raise StoreError(f'{path}: reading it needs pyarrow; install it with `pip install '
-                         'pyarrow`, or choose another --out')
+        raise StoreError(f'{path}: reading it needs pyarrow; install it with '
+                         f'{how_to_install("campaign")}, or choose another --out')
     import pyarrow.parquet as parquet
 
     # a name with = in a directory above is no column

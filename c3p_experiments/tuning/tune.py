@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from c3p_description.model import Array
+from c3p_description.reading.how_to_install import how_to_install
 from c3p_experiments.tuning.objective import Judgement, Scenarios, judge, together
 from c3p_experiments.tuning.parameters import Tunable, Values
-from c3p_simulation.parallel.workers import INSTALL, Compute, Workers, WorkersError, computing
+from c3p_simulation.parallel.workers import Compute, Workers, WorkersError, computing
 
 # initial standard deviation of the search, as a fraction of each range: small, because ranges span
 # two decades and good gains are near each other
@@ -186,7 +187,8 @@ def _optimiser(start: Array, seed: int) -> Any:
     try:
         import cma
     except ImportError as error:
-        raise WorkersError(f'tuning needs pycma ({error}); {INSTALL}') from None
+        raise WorkersError(f'tuning needs pycma ({error}); install it with '
+                           f'{how_to_install("campaign")}') from None
     # pycma reads seed 0 as the time of day
     return cma.CMAEvolutionStrategy(start, SIGMA, {
         'bounds': [0.0, 1.0], 'seed': seed + 1, 'verbose': -9, 'verb_log': 0})

@@ -5,7 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from c3p_description.reading.how_to_install import how_to_install
 from c3p_description.texts import one_line
+
+# versions whose results are wrong, and in what
+WRONG = {'4.0.0': 'its sparse solver'}
 
 
 def installed_mujoco(purpose: str, extra: str) -> Any:
@@ -22,7 +26,7 @@ def installed_mujoco(purpose: str, extra: str) -> Any:
     Raises
     ------
     ImportError
-        It is not installed, or damaged; the text has the remedy.
+        It is not installed, damaged, or of a version in `WRONG`; the text has the remedy.
     """
     try:
         import mujoco
@@ -31,10 +35,14 @@ def installed_mujoco(purpose: str, extra: str) -> Any:
         if mujoco.__file__ is None:
             raise ImportError('its folder has no __init__.py')
     except ModuleNotFoundError as error:
-        raise ImportError(f'{purpose} MuJoCo ({error}); install it with `pip install '
-                          f'c3p[{extra}]` or `pip install mujoco`') from None
+        raise ImportError(f'{purpose} MuJoCo ({error}); install it with '
+                          f'{how_to_install(extra)}') from None
     except (ImportError, OSError) as error:
         raise ImportError(f'{purpose} MuJoCo, which is damaged ({one_line(error)}); install it '
-                          'again: `pip uninstall mujoco mujoco-core`, then `pip install '
-                          f'c3p[{extra}]`') from None
+                          f'again: `pip uninstall mujoco mujoco-core`, then '
+                          f'{how_to_install(extra)}') from None
+    if mujoco.__version__ in WRONG:
+        raise ImportError(f'{purpose} MuJoCo; version {mujoco.__version__} is installed, in which '
+                          f'{WRONG[mujoco.__version__]} is wrong: install a later one with '
+                          f'{how_to_install(extra)}')
     return mujoco

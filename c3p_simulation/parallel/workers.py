@@ -16,12 +16,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from c3p_description.reading.how_to_install import how_to_install
 from c3p_simulation.parallel.pool import Lost, Pool
 from c3p_simulation.parallel.worker import several
 
 BACKENDS = ('local', 'dask')
-
-INSTALL = 'install it with `pip install c3p[campaign]`'
 
 # address of a local cluster
 LOOPBACK = '127.0.0.1'
@@ -215,7 +214,8 @@ def _dask(workers: Workers) -> Iterator[Any]:
         from dask.distributed import Client, LocalCluster
     except ImportError:
         # the text of the original error is half a page
-        raise WorkersError(f'the backend dask needs dask.distributed; {INSTALL}') from None
+        raise WorkersError(f'the backend dask needs dask.distributed; install it '
+                           f'with {how_to_install("campaign")}') from None
     if workers.scheduler:
         try:
             client = Client(workers.scheduler)

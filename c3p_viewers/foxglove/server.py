@@ -18,6 +18,7 @@ from typing import Any
 
 from c3p_bags.storage.bag_writer import message_types
 from c3p_description.model import ModelError
+from c3p_description.reading.how_to_install import how_to_install
 from c3p_description.reading.mesh_files import mesh_file
 
 DEFAULT_PORT = 8765
@@ -39,7 +40,7 @@ def import_foxglove() -> Any:
         import foxglove
     except ImportError as error:
         raise ValueError(f'the Foxglove server needs foxglove-sdk ({error}); install it with '
-                         '`pip install c3p[view]` or `pip install foxglove-sdk`') from None
+                         f'{how_to_install("view")}') from None
     return foxglove
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from PIL import Image
 
 from c3p_description.model import Array
+from c3p_description.reading.how_to_install import how_to_install
 from c3p_viewers.screen import PictureError
 
 KINDS = ('mp4', 'gif')
@@ -34,7 +35,7 @@ def check_film(kind: str) -> None:
     if kind == 'mp4' and not all(importlib.util.find_spec(name)
                                  for name in ('imageio', 'imageio_ffmpeg')):
         raise PictureError('film mp4: needs imageio and its ffmpeg; install them with '
-                           '`pip install c3p[film]`, or take gif, which needs neither')
+                           f'{how_to_install("film")}, or take gif, which needs neither')
 
 
 class FilmWriter:

@@ -8,6 +8,7 @@ import importlib.util
 import os
 from typing import Any
 
+from c3p_description.reading.how_to_install import how_to_install
 from c3p_simulation.contact_plant.installed_mujoco import installed_mujoco
 from c3p_viewers.screen import PictureError
 
@@ -47,7 +48,7 @@ def require_modules(*names: str) -> None:
     if absent:
         raise PictureError(f'MuJoCo draws with {" and ".join(absent)}, which '
                            f'{"is" if len(absent) == 1 else "are"} not installed: '
-                           f'`pip install c3p[film]` or `pip install {" ".join(absent)}`')
+                           f'{how_to_install("film")}')
 
 
 def gl_context(width: int, height: int) -> Any:

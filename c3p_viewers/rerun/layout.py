@@ -8,6 +8,7 @@ from typing import Any
 
 from c3p_bags.report.palette import caster_colour
 from c3p_description.model import CasterRobot
+from c3p_description.reading.how_to_install import how_to_install
 
 TIMELINE, PLATFORM = 'time', 'odom/robot'
 
@@ -28,9 +29,8 @@ def import_rerun() -> Any:
     try:
         import rerun
     except ImportError as error:
-        raise ValueError(f'Rerun is missing ({error}); install it with `pip install c3p[view]` or '
-                         '`pip install rerun-sdk`, or choose --viewer mujoco or foxglove'
-                         ) from None
+        raise ValueError(f'Rerun is missing ({error}); install it with {how_to_install("view")}, '
+                         'or choose --viewer mujoco or foxglove') from None
     return rerun
 
 

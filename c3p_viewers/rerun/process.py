@@ -20,6 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from c3p_description.reading.how_to_install import how_to_install
 from c3p_viewers.screen import PictureError
 
 ADDRESS = '127.0.0.1'
@@ -150,7 +151,7 @@ def _program() -> str:
     found = shutil.which('rerun', path=os.pathsep.join([str(here), os.environ.get('PATH', '')]))
     if found is None:
         raise PictureError("Rerun's viewer is not installed; install it with "
-                           '`pip install c3p[view]` or `pip install rerun-sdk`')
+                           f'{how_to_install("view")}')
     return found
 
 

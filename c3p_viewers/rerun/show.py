@@ -10,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from c3p_description.reading.how_to_install import in_environment
 from c3p_viewers.options import ViewOptions
 from c3p_viewers.rerun.layout import TIMELINE, import_rerun
 from c3p_viewers.rerun.process import RerunProcess, ShownRecording
@@ -34,8 +35,9 @@ def rerun_picture(write: Callable[[Path], object], path: str | Path, time: float
 
         take = ViewerClient.save_screenshot
     except (ImportError, AttributeError):
-        raise PictureError('this Rerun takes no pictures without a window; `pip install '
-                           '--upgrade rerun-sdk`, or choose --viewer mujoco') from None
+        newer = in_environment(['rerun-sdk'], '--upgrade ')
+        raise PictureError('this Rerun takes no pictures without a window; install a newer one '
+                           f'with {newer}, or choose --viewer mujoco') from None
     path = Path(path).absolute()
     with tempfile.TemporaryDirectory(prefix='c3p_view_') as folder:
         file = Path(folder) / 'run.rrd'

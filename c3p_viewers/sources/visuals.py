@@ -12,6 +12,7 @@ from xml.parsers import expat
 import numpy as np
 
 from c3p_description.model import Array, ModelError
+from c3p_description.reading.how_to_install import how_to_install
 from c3p_description.reading.mesh_files import mesh_file
 from c3p_description.reading.urdf_xml import numbers, pose_of
 from c3p_description.reading.xml_files import parse_xml
@@ -155,7 +156,7 @@ def import_trimesh() -> Any:
         import trimesh
     except ImportError:
         raise ModelError('the shapes of a robot need trimesh; install it with '
-                         '`pip install c3p[view]` or `pip install trimesh`') from None
+                         f'{how_to_install("view")}') from None
     return trimesh
 
 

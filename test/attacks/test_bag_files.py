@@ -9,7 +9,7 @@ import shutil
 
 import pytest
 
-pytest.importorskip('xacro', reason='pip install c3p[sim]')
+pytest.importorskip('xacro', reason='pip install .[sim]')
 
 from bag_kinds import OPENS, bags, lay, write_plain  # noqa: E402
 from damage import damaged, variants  # noqa: E402

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip('xacro', reason='pip install c3p[sim]')
-pytest.importorskip('trimesh', reason='pip install c3p[view]')
+pytest.importorskip('xacro', reason='pip install .[sim]')
+pytest.importorskip('trimesh', reason='pip install .[view]')
 
 from bombs import BOMBS  # noqa: E402
 

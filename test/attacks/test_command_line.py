@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import yaml
 
-pytest.importorskip('xacro', reason='pip install c3p[sim]')
+pytest.importorskip('xacro', reason='pip install .[sim]')
 
 from bag_kinds import lay, messages, write_plain  # noqa: E402
 
@@ -47,7 +47,7 @@ def name_robot(bag, name):
 
 @pytest.mark.parametrize('name', ['bag/robot.xacro', 'robot.xacro', '{bag}/robot.xacro'])
 def test_a_bag_cannot_run_code(bag, tmp_path, monkeypatch, name):
-    pytest.importorskip('rerun', reason='pip install c3p[view]')
+    pytest.importorskip('rerun', reason='pip install .[view]')
     monkeypatch.chdir(tmp_path)
     (bag / 'robot.xacro').write_text(EVIL.format(mark=tmp_path / 'ran'))
     shutil.copy(bag / 'robot.xacro', tmp_path)

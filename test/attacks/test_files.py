@@ -9,8 +9,8 @@ runs nothing and connects to nothing. The variants are the same in every run; `p
 
 import pytest
 
-pytest.importorskip('xacro', reason='pip install c3p[sim]')
-pytest.importorskip('trimesh', reason='pip install c3p[view]')
+pytest.importorskip('xacro', reason='pip install .[sim]')
+pytest.importorskip('trimesh', reason='pip install .[view]')
 
 from damage import damaged, variants  # noqa: E402
 from file_kinds import plain_kinds, put, topics_kind  # noqa: E402
@@ -48,5 +48,5 @@ def test_damaged_files_end_in_success_or_in_one_line(name, tmp_path):
 
 
 def test_damaged_topics_files_end_in_success_or_in_one_line(tmp_path):
-    pytest.importorskip('rclpy', reason='pip install c3p[jazzy]')
+    pytest.importorskip('rclpy', reason='pip install .[jazzy]')
     assert attack(topics_kind(), tmp_path) == []

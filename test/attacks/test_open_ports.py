@@ -55,7 +55,7 @@ def test_a_node_with_the_shipped_profile_listens_on_loopback_only():
 
 
 def test_a_dask_cluster_of_this_computer_listens_on_loopback_only(monkeypatch):
-    distributed = pytest.importorskip('dask.distributed', reason='pip install c3p[campaign]')
+    distributed = pytest.importorskip('dask.distributed', reason='pip install .[campaign]')
     given = {}
 
     class Cluster:
@@ -75,7 +75,7 @@ def test_a_dask_cluster_of_this_computer_listens_on_loopback_only(monkeypatch):
 
 
 def test_the_foxglove_server_listens_on_loopback_unless_it_is_given_an_address():
-    pytest.importorskip('foxglove', reason='pip install c3p[view]')
+    pytest.importorskip('foxglove', reason='pip install .[view]')
     from c3p_viewers.foxglove.bag_player import BagPlayer
     from c3p_viewers.foxglove.live_topics import FoxgloveLive
     from c3p_viewers.foxglove.server import FoxgloveServer

@@ -6,7 +6,7 @@ import json
 import pytest
 
 pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
-pytest.importorskip('mujoco', reason='pip install c3p[sim]')
+pytest.importorskip('mujoco', reason='pip install .[sim]')
 
 from drive_process import c3p  # noqa: E402
 

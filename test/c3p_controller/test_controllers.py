@@ -86,6 +86,6 @@ def test_each_name_makes_its_chain_which_takes_other_parameters_while_it_runs(na
 
 def test_predictive_control_without_a_compiler_is_refused_with_what_to_do(monkeypatch):
     monkeypatch.setattr(controllers, 'COMPILER', False)
-    with pytest.raises(ValueError, match='pip install numba'):
+    with pytest.raises(ValueError, match='pip install .numba>='):
         make_chain(parameters('mpc'), C3P)
     make_chain(parameters('paper'), C3P)

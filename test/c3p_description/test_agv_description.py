@@ -60,7 +60,7 @@ def wheel_frames(agv, angles):
 
 def pinocchio_frames(text, angles):
     """The same as Pinocchio finds them."""
-    pin = pytest.importorskip('pinocchio', reason='pip install c3p[test]')
+    pin = pytest.importorskip('pinocchio', reason='pip install .[test]')
     model = pin.buildModelFromXML(text)
     q = pin.neutral(model)
     for name, angle in zip(JOINTS, angles, strict=True):
@@ -99,7 +99,7 @@ def test_other_numbers_reach_model_and_urdf(other):
 
 
 def test_pinocchio_finds_masses_and_moments_of_the_model(urdf):
-    pin = pytest.importorskip('pinocchio', reason='pip install c3p[test]')
+    pin = pytest.importorskip('pinocchio', reason='pip install .[test]')
     agv, model = load('agv'), pin.buildModelFromXML(urdf, pin.JointModelFreeFlyer())
     assert pin.computeTotalMass(model) == pytest.approx(agv.total_mass)
     wheel = model.inertias[model.getJointId('wheel_joint_3')]
@@ -116,7 +116,7 @@ def test_pinocchio_finds_masses_and_moments_of_the_model(urdf):
 
 
 def test_mujoco_reads_the_urdf_and_finds_the_same_mass(urdf):
-    mujoco = pytest.importorskip('mujoco', reason='pip install c3p[sim]')
+    mujoco = pytest.importorskip('mujoco', reason='pip install .[sim]')
     free = ElementTree.fromstring(urdf)
     # keep the platform as a body of its own
     free.append(ElementTree.fromstring('<mujoco><compiler fusestatic="false"/></mujoco>'))

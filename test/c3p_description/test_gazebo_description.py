@@ -80,7 +80,7 @@ def moments_of(model, body):
 
 
 def test_masses_joints_friction_and_limits_are_those_of_the_mujoco_model(robot):
-    mujoco = pytest.importorskip('mujoco', reason='pip install c3p[sim]')
+    mujoco = pytest.importorskip('mujoco', reason='pip install .[sim]')
     casters, tree = load(robot), gazebo(robot)
     model = mujoco.MjModel.from_xml_string(mjcf(casters, BodyShape.read(robot)))
     data = mujoco.MjData(model)

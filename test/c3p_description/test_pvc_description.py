@@ -71,7 +71,7 @@ def wheel_frames(model, angles):
 
 def pinocchio_frames(text, angles):
     """T_PW as Pinocchio finds them."""
-    pin = pytest.importorskip('pinocchio', reason='pip install c3p[test]')
+    pin = pytest.importorskip('pinocchio', reason='pip install .[test]')
     model = pin.buildModelFromXML(text)
     q = pin.neutral(model)
     for name, angle in zip(JOINTS, angles, strict=True):
@@ -104,7 +104,7 @@ def test_other_proportions_reach_the_urdf(other):
 
 
 def test_yourdfpy_sees_wheels_as_large_as_the_parameters(urdf):
-    yourdfpy = pytest.importorskip('yourdfpy', reason='pip install c3p[test]')
+    yourdfpy = pytest.importorskip('yourdfpy', reason='pip install .[test]')
     model = load('pvc')
     tree = yourdfpy.URDF.load(io.StringIO(urdf), filename_handler=lambda fname: str(
         mesh_file(fname)))
@@ -127,12 +127,12 @@ def test_yourdfpy_sees_wheels_as_large_as_the_parameters(urdf):
 
 
 def mesh_bounds(uri):
-    trimesh = pytest.importorskip('trimesh', reason='pip install c3p[view]')
+    trimesh = pytest.importorskip('trimesh', reason='pip install .[view]')
     return trimesh.load_mesh(mesh_file(uri)).bounds
 
 
 def test_mujoco_finds_the_mass_and_no_touching_parts(urdf):
-    mujoco = pytest.importorskip('mujoco', reason='pip install c3p[sim]')
+    mujoco = pytest.importorskip('mujoco', reason='pip install .[sim]')
     text = urdf.replace('<link name="base_link"/>', '<mujoco><compiler fusestatic="false"/>'
                         '</mujoco><link name="base_link"/>', 1)
     assets = {uri.rsplit('/', 1)[-1]: mesh_file(uri).read_bytes()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 rclpy_serialization = pytest.importorskip(
-    'rclpy.serialization', reason='needs rclpy: pip install ".[jazzy]" or a ROS 2 installation')
+    'rclpy.serialization', reason='needs rclpy: pip install .[jazzy], or a ROS 2 installation')
 
 from geometry_msgs.msg import AccelStamped  # noqa: E402
 from hypothesis import given, settings  # noqa: E402

@@ -30,7 +30,7 @@ def test_the_analytic_plant_is_ideal_when_nothing_is_said():
 
 
 def test_the_contact_plant_has_encoders_and_latency_when_nothing_is_said():
-    pytest.importorskip('mujoco', reason='pip install c3p[sim]')
+    pytest.importorskip('mujoco', reason='pip install .[sim]')
     for plant in (make_plant('mujoco', 'c3p'),
                   plant_of_parameters(parameters(plant='mujoco'), C3P)):
         assert plant.settings == SensorSettings() == PLANTS['mujoco']
@@ -44,7 +44,7 @@ def test_defaults_of_the_node_are_those_of_the_library():
 
 
 def test_every_parameter_reaches_the_plant():
-    pytest.importorskip('mujoco', reason='pip install c3p[sim]')
+    pytest.importorskip('mujoco', reason='pip install .[sim]')
     sensors = {'wheel_counts': 500, 'steering_counts': 1024, 'latency': 0.003, 'wheel_noise': 0.5,
                'steering_noise': 0.25, 'dropout': 0.1, 'rate_bandwidth': 30.0}
     plant = plant_of_parameters(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
-pytest.importorskip('mujoco', reason='pip install c3p[sim]')
+pytest.importorskip('mujoco', reason='pip install .[sim]')
 
 from nav_msgs.msg import Odometry  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
@@ -84,5 +84,5 @@ def test_parameters_that_cannot_be_are_refused(bench, wrong, words):
 
 def test_without_mujoco_the_node_names_the_remedy(bench, monkeypatch):
     monkeypatch.setitem(sys.modules, 'mujoco', None)
-    with pytest.raises(ValueError, match=r'pip install c3p\[sim\]'):
+    with pytest.raises(ValueError, match=r'pip install .*\[sim\]'):
         bench.add(SimulationNode, plant='mujoco')

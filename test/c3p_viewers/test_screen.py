@@ -8,8 +8,8 @@ from contextlib import suppress
 
 import pytest
 
-pytest.importorskip('rerun', reason='pip install c3p[view]')
-pytest.importorskip('mujoco', reason='pip install c3p[sim]')
+pytest.importorskip('rerun', reason='pip install .[view]')
+pytest.importorskip('mujoco', reason='pip install .[sim]')
 
 from c3p_bringup.cli.main import main  # noqa: E402
 from c3p_viewers import screen  # noqa: E402

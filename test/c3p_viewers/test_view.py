@@ -6,9 +6,9 @@ import json
 import numpy as np
 import pytest
 
-pytest.importorskip('rerun', reason='pip install c3p[view]')
-pytest.importorskip('foxglove', reason='pip install c3p[view]')
-pytest.importorskip('mujoco', reason='pip install c3p[sim]')
+pytest.importorskip('rerun', reason='pip install .[view]')
+pytest.importorskip('foxglove', reason='pip install .[view]')
+pytest.importorskip('mujoco', reason='pip install .[sim]')
 
 from c3p_bringup.cli.main import main  # noqa: E402
 from c3p_viewers.foxglove import bag_player  # noqa: E402
@@ -128,5 +128,5 @@ def test_what_is_not_installed_is_told_with_its_remedy(module, use, monkeypatch)
     import sys
 
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(ValueError, match=r'pip install c3p\[view\]'):
+    with pytest.raises(ValueError, match=r'pip install .*\[view\]'):
         use()

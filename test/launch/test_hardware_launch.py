@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-rclpy = pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
+rclpy = pytest.importorskip('rclpy', reason='needs rclpy: pip install .[jazzy]')
 
 import yaml  # noqa: E402
 from launch_reading import nodes_of, parameters_of  # noqa: E402

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 NEEDS = 'needs launch and launch_ros, which come with a ROS 2 installation'
-rclpy = pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
+rclpy = pytest.importorskip('rclpy', reason='needs rclpy: pip install .[jazzy]')
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
 from geometry_msgs.msg import PoseStamped  # noqa: E402
@@ -96,7 +96,7 @@ def driver(prefix):
     ('mujoco', 'mpc', 'one-process', '')])
 def test_simulated_robot_is_commanded_by_its_law(sim, law, form, namespace, launch_file, driver):
     if sim == 'mujoco':
-        pytest.importorskip('mujoco', reason='pip install c3p[sim]')
+        pytest.importorskip('mujoco', reason='pip install .[sim]')
     running = launch_file('bringup.launch.py', f'sim:={sim}', f'nodes:={form}',
                           f'controller:={law}', f'namespace:={namespace}')
     one = driver(namespace)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
+pytest.importorskip('rclpy', reason='needs rclpy: pip install .[jazzy]')
 
 from geometry_msgs.msg import PoseStamped  # noqa: E402
 from launch.actions import (  # noqa: E402
@@ -183,7 +183,7 @@ def test_gazebo_holds_the_manager_itself(full):
     ('mock', None), ('topic', None), ('gazebo', 0.003), ('mujoco', 0.003)])
 def test_stamps_of_a_simulators_manager_are_not_trusted(hardware, jitter, full):
     if hardware == 'mujoco':
-        pytest.importorskip('mujoco', reason='pip install c3p[sim]')
+        pytest.importorskip('mujoco', reason='pip install .[sim]')
     words, = by_name(started(hardware=hardware)[0])['robot_nodes']
     for node in ('sensed_kinematics', 'velocity_controller'):
         assert parameters_of(words).get(f'/**/{node}', {}).get('stamp_jitter') == jitter
@@ -257,7 +257,7 @@ def test_the_effort_controller_is_the_one_that_is_installed(package, kind, prefi
 
 
 def test_the_model_for_mujoco_has_every_joint_and_a_motor_for_every_wheel(full):
-    mujoco = pytest.importorskip('mujoco', reason='pip install c3p[sim]')
+    mujoco = pytest.importorskip('mujoco', reason='pip install .[sim]')
     found, _ = started(hardware='mujoco', headless='true')
     block = description_of(found).find('ros2_control')
     parameters = {p.get('name'): p.text for p in block.findall('hardware/param')}
@@ -332,7 +332,7 @@ def test_a_bridge_that_dies_stops_everything(manager, launch_file, driver):  # n
 def test_without_a_description_the_launch_ends_with_the_reason(hardware, full, launch_file):
     """Controller manager, spawner and Gazebo's create would wait for it for ever."""
     if hardware == 'mujoco':
-        pytest.importorskip('mujoco', reason='pip install c3p[sim]')
+        pytest.importorskip('mujoco', reason='pip install .[sim]')
     code, output = killed(launch_file(FILE, f'hardware:={hardware}', 'headless:=true'),
                           'robot_state_publisher')
     assert code == 1, output

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
+pytest.importorskip('rclpy', reason='needs rclpy: pip install .[jazzy]')
 
 from launch_reading import ROOT, parameters_of  # noqa: E402
 from test_launch_runs import START, driver  # noqa: E402, F401
@@ -176,7 +176,7 @@ def test_what_a_backend_would_not_look_at_is_refused(given, reason, full):  # no
 
 
 def test_a_robot_in_mujoco_comes_up_and_goes(launch_file, driver):  # noqa: F811
-    pytest.importorskip('mujoco', reason='pip install c3p[sim]')
+    pytest.importorskip('mujoco', reason='pip install .[sim]')
     running = launch_file(MUJOCO)
     one = driver('')
     there = one.wait(lambda: one.truth is not None and one.efforts > 10, START)

@@ -3,7 +3,7 @@
 
 import pytest
 
-rclpy = pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
+rclpy = pytest.importorskip('rclpy', reason='needs rclpy: pip install .[jazzy]')
 
 from launch.actions import OpaqueFunction  # noqa: E402
 from launch_ros.actions import Node, SetRemap  # noqa: E402

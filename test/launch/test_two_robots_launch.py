@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 NEEDS = 'needs launch and launch_ros, which come with a ROS 2 installation'
-rclpy = pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
+rclpy = pytest.importorskip('rclpy', reason='needs rclpy: pip install .[jazzy]')
 
 from graph_watch import GraphWatch  # noqa: E402
 from launch_reading import parameters_of, processes_of  # noqa: E402

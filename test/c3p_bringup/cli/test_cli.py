@@ -9,6 +9,7 @@ import pytest
 
 from c3p_bringup.cli.common import make_places, reason, write_json
 from c3p_bringup.cli.main import main
+from c3p_description.reading.how_to_install import how_to_install
 
 ROOT = Path(__file__).parents[3]
 EXPERIMENT, CAMPAIGN, TUNE = ['experiment', 'line'], ['campaign', '--plant', 'analytic'], ['tune']
@@ -98,13 +99,13 @@ def test_a_parameter_file_that_is_none_is_told_by_name(text, says, tmp_path, cap
         capsys, *TUNE, '--params-file', str(tmp_path / 'none.yaml'), '--out', str(tmp_path))
 
 
-@pytest.mark.parametrize(('module', 'arguments', 'remedy'), [
-    ('rclpy', ['drive', '1', '0', '0'], 'pip install c3p[jazzy]'),
-    ('mujoco', [*EXPERIMENT, '--plant', 'mujoco'], 'pip install c3p[sim]'),
-    ('mujoco', ['campaign'], 'pip install c3p[sim]'),
-    ('dask', [*CAMPAIGN, '--backend', 'dask'], 'pip install c3p[campaign]'),
+@pytest.mark.parametrize(('module', 'arguments', 'extra'), [
+    ('rclpy', ['drive', '1', '0', '0'], 'jazzy'),
+    ('mujoco', [*EXPERIMENT, '--plant', 'mujoco'], 'sim'),
+    ('mujoco', ['campaign'], 'sim'),
+    ('dask', [*CAMPAIGN, '--backend', 'dask'], 'campaign'),
 ])
-def test_what_is_not_installed_is_told_with_how_to_have_it(module, arguments, remedy, tmp_path,
+def test_what_is_not_installed_is_told_with_how_to_have_it(module, arguments, extra, tmp_path,
                                                            monkeypatch, capsys):
     for name in [name for name in sys.modules if name.split('.')[0] == module]:
         monkeypatch.delitem(sys.modules, name)
@@ -112,7 +113,7 @@ def test_what_is_not_installed_is_told_with_how_to_have_it(module, arguments, re
     monkeypatch.setitem(sys.modules, module, None)
     if module == 'rclpy':
         monkeypatch.delitem(sys.modules, 'c3p_bringup.drive', raising=False)
-    assert remedy in told(capsys, *arguments, '--out', str(tmp_path))
+    assert how_to_install(extra) in told(capsys, *arguments, '--out', str(tmp_path))
 
 
 def test_a_part_of_the_suite_that_is_missing_is_no_fault_of_the_user(tmp_path, monkeypatch):

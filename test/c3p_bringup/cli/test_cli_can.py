@@ -11,6 +11,7 @@ import yaml
 
 from c3p_bringup.cli.common import reason
 from c3p_bringup.cli.main import main
+from c3p_description.reading.how_to_install import how_to_install
 from c3p_experiments.card_faults import laboratory
 from c3p_experiments.card_faults.measures import Stop
 from c3p_experiments.card_faults.table import BEGIN, END, cells_of
@@ -120,4 +121,4 @@ def test_faults_writes_its_table_and_ends_with_1_when_a_promise_is_missed(
 def test_missing_modules_of_the_bus_are_installed_with_the_suite(module):
     # the packages called can and serial are others
     text = reason(ModuleNotFoundError(f'No module named {module!r}', name=module))
-    assert text == f'{module.split(".")[0]} is missing: `pip install c3p[hardware]`'
+    assert text == f'{module.split(".")[0]} is missing: {how_to_install("hardware")}'

@@ -15,6 +15,7 @@ from sensor_msgs.msg import JointState  # noqa: E402
 from c3p_bringup.cli.main import main  # noqa: E402
 from c3p_bringup.doctor import bus, computer, robot, ros  # noqa: E402
 from c3p_bringup.doctor.check import Level, counted, fail, ok, warn  # noqa: E402
+from c3p_bringup.modules import how_to_have  # noqa: E402
 from c3p_hardware.transport.can_bus import BusAddress  # noqa: E402
 
 OK, WARN, FAIL = Level.OK, Level.WARN, Level.FAIL
@@ -33,13 +34,13 @@ def test_python_is_one_that_was_tested(version, level):
 
 
 def test_a_missing_package_says_what_needs_it():
-    absent = computer.Package('no_such', 'no-such', 'nobody', 'pip install it')
-    needed = computer.Package('no_such', 'no-such', 'all', 'pip install it', True)
-    there = computer.Package('numpy', 'numpy', 'all', '')
-    bare = computer.Package('json', 'no-metadata', 'all', '')
+    absent = computer.Package('no_such', 'no-such', 'nobody')
+    needed = computer.Package('no_such', 'no-such', 'all', True)
+    there = computer.Package('numpy', 'numpy', 'all')
+    bare = computer.Package('json', 'no-metadata', 'all')
     found = list(computer.packages((absent, needed, there, bare)))
     assert [c.level for c in found] == [WARN, FAIL, OK, OK]
-    assert 'needed by nobody; pip install it' in f'{found[0]}'
+    assert f'needed by nobody; {how_to_have("no_such")}' in f'{found[0]}'
 
 
 def test_a_governor_that_saves_power_is_told(tmp_path):

@@ -57,7 +57,7 @@ def estimated(plant, torques, told=0.01, model=None, longest=0.15, dt=DT, estima
 
 @pytest.mark.parametrize('delay', [0.0, 0.023, 0.06, 0.1])
 def test_the_delay_of_a_simulation_of_the_contacts_is_found(delay):
-    pytest.importorskip('mujoco', reason='pip install c3p[sim]')
+    pytest.importorskip('mujoco', reason='pip install .[sim]')
     from c3p_simulation.contact_plant.mujoco_plant import MujocoPlant
 
     plant = SensedPlant(MujocoPlant('c3p'), SensorSettings(latency=delay))
@@ -202,7 +202,7 @@ def test_without_the_estimate_a_long_delay_swings():
 
 
 def test_a_goal_is_held_on_tyres_with_a_delay_that_is_not_known():
-    pytest.importorskip('mujoco', reason='pip install c3p[sim]')
+    pytest.importorskip('mujoco', reason='pip install .[sim]')
     from c3p_simulation.contact_plant.mujoco_plant import MujocoPlant
 
     _, log, figures = drive((0.0, 1.0, 0.5), 0.09, MujocoPlant('c3p'), np.radians([-90, 20, 150]))

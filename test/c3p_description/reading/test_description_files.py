@@ -43,7 +43,7 @@ def test_every_mesh_resolves_and_is_small():
 
 def test_meshes_are_what_the_script_makes(tmp_path):
     script = runpy.run_path(str(ROOT / 'scripts/write_meshes.py'))
-    trimesh = pytest.importorskip('trimesh', reason='pip install c3p[view]')
+    trimesh = pytest.importorskip('trimesh', reason='pip install .[view]')
     for name, make in script['MESHES'].items():
         script['write_stl'](tmp_path / name, make())
         # sines differ in the last bit between processors

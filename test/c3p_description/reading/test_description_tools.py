@@ -42,7 +42,7 @@ def test_check_urdf_accepts_it(urdf, tmp_path):
 
 
 def test_mujoco_loads_it_with_the_models_mass(urdf):
-    mujoco = pytest.importorskip('mujoco', reason='pip install c3p[sim]')
+    mujoco = pytest.importorskip('mujoco', reason='pip install .[sim]')
     # by default MuJoCo takes collisions only and welds the root to the world
     text = urdf.replace('<link name="base_footprint"/>',
                         '<mujoco><compiler fusestatic="false" discardvisual="false"/></mujoco>'
@@ -58,7 +58,7 @@ def test_mujoco_loads_it_with_the_models_mass(urdf):
 
 
 def test_collision_shapes_of_the_robot_never_touch(urdf):
-    mujoco = pytest.importorskip('mujoco', reason='pip install c3p[sim]')
+    mujoco = pytest.importorskip('mujoco', reason='pip install .[sim]')
     text = urdf.replace('<link name="base_footprint"/>', '<mujoco><compiler fusestatic="false"/>'
                         '</mujoco><link name="base_footprint"/>')
     model = mujoco.MjModel.from_xml_string(text)
@@ -71,7 +71,7 @@ def test_collision_shapes_of_the_robot_never_touch(urdf):
 
 def test_mujoco_rolls_along_e_for_positive_wheel_rate(urdf):
     """The point of the wheel on the ground moves backward relative to the axle: −r e."""
-    mujoco = pytest.importorskip('mujoco', reason='pip install c3p[sim]')
+    mujoco = pytest.importorskip('mujoco', reason='pip install .[sim]')
     model = mujoco.MjModel.from_xml_string(urdf)
     data = mujoco.MjData(model)
     theta = 0.4
@@ -87,7 +87,7 @@ def test_mujoco_rolls_along_e_for_positive_wheel_rate(urdf):
 
 
 def test_yourdfpy_places_wheels_where_the_model_does(urdf):
-    yourdfpy = pytest.importorskip('yourdfpy', reason='pip install c3p[test]')
+    yourdfpy = pytest.importorskip('yourdfpy', reason='pip install .[test]')
     robot = load('c3p')
     tree = yourdfpy.URDF.load(io.StringIO(urdf), filename_handler=lambda fname: str(
         mesh_file(fname)))

@@ -40,7 +40,7 @@ def vehicle(request, tmp_path):
 
 
 def test_pinocchio_places_every_joint_where_the_equations_do(vehicle):
-    pin = pytest.importorskip('pinocchio', reason='pip install c3p[test]')
+    pin = pytest.importorskip('pinocchio', reason='pip install .[test]')
     model, chains = pin.buildModelFromXML(vehicle_urdf(vehicle)), closed_chain(vehicle)
     theta, q = np.random.default_rng(4).uniform(-0.5, 0.5, len(vehicle.joints)), pin.neutral(model)
     for name, angle in zip(vehicle.joints, theta, strict=True):

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-pytest.importorskip('mujoco', reason='pip install c3p[sim]')
-pytest.importorskip('xacro', reason='pip install c3p[sim]')
+pytest.importorskip('mujoco', reason='pip install .[sim]')
+pytest.importorskip('xacro', reason='pip install .[sim]')
 
 from c3p_description import load  # noqa: E402
 from c3p_experiments.auchter_moore import film as rough_film  # noqa: E402

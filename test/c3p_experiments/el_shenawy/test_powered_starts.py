@@ -40,7 +40,7 @@ def test_a_powered_base_begins_at_once_and_stays_on_its_path(controller, start, 
 
 
 def test_a_powered_base_starts_on_tyres_as_on_the_analytic_plant():
-    pytest.importorskip('mujoco', reason='pip install c3p[sim]')
+    pytest.importorskip('mujoco', reason='pip install .[sim]')
     _, metrics, _ = driven('mpc', STARTS['any'], 'mujoco')
     # 36 starts: by odometry 0.18 cm, truly 0.35 cm, as tyres creep
     assert metrics['reached'] and metrics['path_error_max_m'] < 2e-3

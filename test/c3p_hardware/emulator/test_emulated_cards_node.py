@@ -6,7 +6,7 @@ import struct
 import can
 import pytest
 
-pytest.importorskip('rclpy', reason='pip install c3p[jazzy]')
+pytest.importorskip('rclpy', reason='pip install .[jazzy]')
 
 from nav_msgs.msg import Odometry  # noqa: E402
 from std_msgs.msg import String  # noqa: E402

@@ -57,7 +57,7 @@ def put(vehicle, model, known, state, pin):
 
 @pytest.mark.parametrize('seed', range(12))
 def test_chains_and_jacobians_are_pinocchios(seed):
-    pin = pytest.importorskip('pinocchio', reason='pip install c3p[test]')
+    pin = pytest.importorskip('pinocchio', reason='pip install .[test]')
     vehicle = tangled_vehicle(seed)
     state = random_state(vehicle, seed)
     model, known = tree_of(vehicle, pin)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from plant_cases import BRISK
 from robots import caster_robots, powered_robots
 
-mujoco = pytest.importorskip('mujoco', reason='pip install c3p[sim]')
+mujoco = pytest.importorskip('mujoco', reason='pip install .[sim]')
 
 from contact_bench import C3P, SHAPE, plant  # noqa: E402
 

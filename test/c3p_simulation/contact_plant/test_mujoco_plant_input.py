@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from plant_cases import BRISK, REFUSED
 
-mujoco = pytest.importorskip('mujoco', reason='pip install c3p[sim]')
+mujoco = pytest.importorskip('mujoco', reason='pip install .[sim]')
 
 from contact_bench import C3P, plant  # noqa: E402
 
@@ -56,5 +56,11 @@ def test_a_robot_that_is_knocked_over_says_so():
 
 def test_without_mujoco_the_remedy_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, 'mujoco', None)
-    with pytest.raises(PlantError, match=r'pip install c3p\[sim\]'):
+    with pytest.raises(PlantError, match=r'pip install .*\[sim\]'):
+        MujocoPlant('c3p')
+
+
+def test_a_mujoco_that_solves_wrongly_is_rejected(monkeypatch):
+    monkeypatch.setattr(mujoco, '__version__', '4.0.0')
+    with pytest.raises(PlantError, match=r'4\.0\.0.*sparse solver.*pip install .*\[sim\]'):
         MujocoPlant('c3p')

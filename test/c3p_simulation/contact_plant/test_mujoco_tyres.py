@@ -9,7 +9,7 @@ from robots import caster_robots
 from scipy.linalg import eigh
 from scipy.optimize import nnls
 
-mujoco = pytest.importorskip('mujoco', reason='pip install c3p[sim]')
+mujoco = pytest.importorskip('mujoco', reason='pip install .[sim]')
 
 from c3p_simulation.contact_plant.mujoco_model import mjcf  # noqa: E402
 from c3p_simulation.contact_plant.mujoco_plant import shape_of  # noqa: E402

@@ -12,7 +12,7 @@ import threading
 import numpy as np
 import pytest
 
-pytest.importorskip('foxglove', reason='pip install c3p[view]')
+pytest.importorskip('foxglove', reason='pip install .[view]')
 pytest.importorskip('websockets', reason='pip install websockets')
 
 from foxglove_client import FoxgloveClient  # noqa: E402

@@ -12,8 +12,8 @@ import pytest
 from matplotlib.image import imread
 from PIL import Image
 
-pytest.importorskip('mujoco', reason='pip install c3p[sim]')
-pytest.importorskip('xacro', reason='pip install c3p[sim]')
+pytest.importorskip('mujoco', reason='pip install .[sim]')
+pytest.importorskip('xacro', reason='pip install .[sim]')
 
 from c3p_description.reading.loader import load, load_casters  # noqa: E402
 from c3p_kinematics.terrain import Plateau  # noqa: E402
@@ -121,8 +121,8 @@ def test_a_log_without_poses_cannot_be_drawn(studio, tmp_path):
 
 
 def test_a_film_has_the_length_of_the_run(studio, tmp_path):
-    imageio = pytest.importorskip('imageio', reason='pip install c3p[film]')
-    pytest.importorskip('imageio_ffmpeg', reason='pip install c3p[film]')
+    imageio = pytest.importorskip('imageio', reason='pip install .[film]')
+    pytest.importorskip('imageio_ffmpeg', reason='pip install .[film]')
     done = []
     path = film(run_log(), tmp_path / 'run.mp4', speed=4.0, size=SMALL, progress=done.append)
     with imageio.get_reader(path) as reader:
@@ -157,7 +157,7 @@ def test_the_command_draws_what_a_bag_holds(studio, tmp_path, capsys):
 
 def test_without_imageio_the_remedy_is_named(studio, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, 'imageio', None)
-    with pytest.raises(PictureError, match=r'pip install c3p\[film\]'):
+    with pytest.raises(PictureError, match=r'pip install .*\[film\]'):
         film(run_log(), tmp_path / 'run.mp4', size=SMALL)
     with pytest.raises(ValueError, match='speed'):
         film(run_log(), tmp_path / 'run.mp4', speed=0.0)
@@ -180,12 +180,12 @@ def test_without_opengl_the_remedy_is_named(monkeypatch):
 def test_without_the_packages_that_draw_they_are_named(monkeypatch):
     monkeypatch.delenv('MUJOCO_GL', raising=False)
     monkeypatch.setattr(importlib.util, 'find_spec', lambda name: None)
-    with pytest.raises(PictureError, match=r'pip install c3p\[film\].*pip install pyopengl'):
+    with pytest.raises(PictureError, match=r'pyopengl.*pip install .*\[film\]'):
         gl_context(*SMALL)
     monkeypatch.setenv('MUJOCO_GL', 'glfw')
-    with pytest.raises(PictureError, match='pip install glfw'):
+    with pytest.raises(PictureError, match=r'glfw, .*pip install .*\[film\]'):
         gl_context(*SMALL)
-    with pytest.raises(PictureError, match='pip install glfw'):
+    with pytest.raises(PictureError, match=r'glfw, .*pip install .*\[film\]'):
         Window(load_casters('c3p'), 'c3p')
 
 
@@ -211,7 +211,7 @@ def test_films_that_cannot_be_written_name_the_remedy(monkeypatch, tmp_path):
         check_film('webm')
     monkeypatch.setattr(importlib.util, 'find_spec', lambda name: None)
     check_film('gif')
-    with pytest.raises(PictureError, match=r'c3p\[film\].*gif, which needs neither'):
+    with pytest.raises(PictureError, match=r'\[film\].*gif, which needs neither'):
         check_film('mp4')
     with FilmWriter(tmp_path / 'new' / 'a.gif', 10.0) as writer:
         writer.add(np.zeros((9, 16, 3), np.uint8))

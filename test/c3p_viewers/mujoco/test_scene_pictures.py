@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-pytest.importorskip('mujoco', reason='pip install c3p[sim]')
-pytest.importorskip('xacro', reason='pip install c3p[sim]')
+pytest.importorskip('mujoco', reason='pip install .[sim]')
+pytest.importorskip('xacro', reason='pip install .[sim]')
 
 from c3p_bringup.cli.main import main  # noqa: E402
 from c3p_viewers.mujoco.caption import Text, caption  # noqa: E402

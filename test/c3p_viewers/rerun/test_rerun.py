@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pytest
 
-rr = pytest.importorskip('rerun', reason='pip install c3p[view]')
-pytest.importorskip('trimesh', reason='pip install c3p[view]')
+rr = pytest.importorskip('rerun', reason='pip install .[view]')
+pytest.importorskip('trimesh', reason='pip install .[view]')
 
 from c3p_bringup.cli.main import main  # noqa: E402
 from c3p_description.reading.loader import load, robot_description  # noqa: E402

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-rr = pytest.importorskip('rerun', reason='pip install c3p[view]')
-pytest.importorskip('trimesh', reason='pip install c3p[view]')
+rr = pytest.importorskip('rerun', reason='pip install .[view]')
+pytest.importorskip('trimesh', reason='pip install .[view]')
 pytest.importorskip('xacro', reason='pip install xacro')
 
 from synthetic import opened, read_raw  # noqa: E402

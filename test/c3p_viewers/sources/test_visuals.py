@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-pytest.importorskip('trimesh', reason='pip install c3p[view]')
+pytest.importorskip('trimesh', reason='pip install .[view]')
 
 from c3p_description.model import ModelError  # noqa: E402
 from c3p_description.reading.files import share_file  # noqa: E402
@@ -82,7 +82,7 @@ def test_mujoco_gets_a_description_that_names_no_files():
 
 
 def test_the_foxglove_server_gives_out_meshes_only(tmp_path):
-    pytest.importorskip('foxglove', reason='pip install c3p[view]')
+    pytest.importorskip('foxglove', reason='pip install .[view]')
     from c3p_viewers.foxglove.server import FoxgloveServer
 
     (tmp_path / 'robot.urdf').write_text('<robot name="r"/>')
