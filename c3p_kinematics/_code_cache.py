@@ -70,12 +70,11 @@ class _SealedCode(caching.CompileResultCacheImpl):
 
         DamagedCodeError: they are not as they were written, or of another source.
         """
+        if not whole(reduced_data):
+            raise DamagedCodeError('its checksum is wrong')
         if len(reduced_data) != 2:
             return None
-        checksum, code = reduced_data
-        if zlib.crc32(code) != checksum:
-            raise DamagedCodeError('its checksum is wrong')
-        stamp, parts = loads(code)
+        stamp, parts = loads(reduced_data[1])
         if stamp != self.locator.get_source_stamp():
             raise DamagedCodeError('it is of another version of the source')
         return super().rebuild(target_context, parts)
@@ -113,3 +112,19 @@ class CodeCache(caching.FunctionCache):
                 _warn_once('not kept', f'machine code cannot be kept in {self.cache_path} '
                            f'({error.strerror}): each process compiles its kernels, which takes '
                            f'minutes; {REMEDY}')
+
+
+def place_of_code(function: Any) -> tuple[str, str]:
+    """Return the folder for the machine code of a function, and why it is not kept; else ''."""
+    place = CodeCache(function)._impl.locator
+    try:
+        # that of read-only sources asks for nothing
+        caching._CacheLocator.ensure_cache_path(place)
+    except OSError as error:
+        return place.get_cache_path(), f'{error.strerror}'
+    return place.get_cache_path(), ''
+
+
+def whole(data: tuple) -> bool:
+    """Return whether what `_SealedCode.reduce` returned is as it was, or has no checksum."""
+    return len(data) != 2 or zlib.crc32(data[1]) == data[0]

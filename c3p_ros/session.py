@@ -8,19 +8,21 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from types import TracebackType
 from typing import Any, TypeVar
 
 import rclpy
-from rclpy.logging import LoggingSeverity, set_logger_level
+from rclpy.logging import LoggingSeverity, get_logger, set_logger_level
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 
 from c3p_ros.exchange import Exchange
 from c3p_ros.executor import make_executor, spin, steady_process
+from c3p_ros.log_files import WITHOUT_FILES, why_without
 from c3p_ros.real_time import RealTime, apply
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -31,6 +33,19 @@ FRAME_REMAPPINGS = ('--ros-args', '-r', '/tf:=tf', '-r', '/tf_static:=tf_static'
 OF_SOURCES = re.compile(r',? at /[^ ,]+\.c(pp)?:\d+')
 
 AnyNode = TypeVar('AnyNode', bound=Node)
+
+
+@contextmanager
+def logged_warnings() -> Iterator[None]:
+    """Log warnings of libraries, such as of kernels that are compiled again, in one line each."""
+    def log(message: Warning | str, *_: Any, **__: Any) -> None:
+        get_logger('c3p').warning(' '.join(f'{message}'.split()))
+
+    before, warnings.showwarning = warnings.showwarning, log
+    try:
+        yield
+    finally:
+        warnings.showwarning = before
 
 
 class Session:
@@ -93,12 +108,17 @@ class Session:
         # the error says what the log would; and places in the sources of rcl help nobody
         set_logger_level('rcl', LoggingSeverity.FATAL)
         try:
-            rclpy.init(args=self._args, signal_handler_options=SignalHandlerOptions.NO)
+            without = why_without()
+            rclpy.init(args=[*self._args, *(WITHOUT_FILES if without else ())],
+                       signal_handler_options=SignalHandlerOptions.NO)
         except RuntimeError as error:
             raise ValueError(OF_SOURCES.sub('', ' '.join(f'{error}'.split()))) from error
         finally:
             set_logger_level('rcl', LoggingSeverity.UNSET)
         self._stack.callback(rclpy.try_shutdown)
+        self._stack.enter_context(logged_warnings())
+        if without:
+            get_logger('c3p').warning(without)
         self._stack.callback(self._nodes.close)
         self.executor = make_executor(self._kind)
         # first of all, so that no callback runs in a node that is being destroyed

@@ -34,12 +34,14 @@ def add_doctor(commands: Any) -> None:
 
 def checks(arguments: argparse.Namespace) -> Iterator[Check]:
     """Yield every answer, the cheap ones first."""
-    from c3p_bringup.doctor import computer, robot, ros
+    from c3p_bringup.doctor import code, computer, robot, ros
 
     yield computer.python()
     yield from computer.packages()
     yield from ros.client_library()
     yield from ros.network()
+    yield ros.log_files()
+    yield from code.checks()
     yield robot.description(arguments.robot)
     if _there('rclpy'):
         yield from robot.parameter_files(arguments.params_file, arguments.robot)
@@ -53,7 +55,7 @@ def checks(arguments: argparse.Namespace) -> Iterator[Check]:
     if _there('can') and _there('canopen') and _there('serial'):
         yield from _bus(arguments)
     if _there('rclpy') and not arguments.no_network:
-        yield ros.company()
+        yield ros.other_robots()
 
 
 def _bus(arguments: argparse.Namespace) -> Iterator[Check]:

@@ -8,8 +8,10 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 
+from c3p_bringup.doctor.apart import apart
 from c3p_bringup.doctor.check import Check, fail, ok, version_of, warn
 from c3p_bringup.modules import how_to_have
+from c3p_ros.log_files import WITHOUT_FILES, log_folder, why_without
 
 # first part of rclpy's version
 DISTRIBUTIONS = {'3': 'humble', '7': 'jazzy', '9': 'kilted'}
@@ -21,6 +23,10 @@ HIGHEST_DOMAIN, LAST_DOMAIN = 101, 232
 TOPICS = ('joint_states', 'odom', 'wheel_effort')
 # discovery time, s
 LOOK_AROUND = 1.5
+
+
+ON_AIR = 'robots on the air'
+OTHER_MIDDLEWARE = 'unset RMW_IMPLEMENTATION, or install that implementation'
 
 
 def client_library(environment: Mapping[str, str] = os.environ) -> Iterator[Check]:
@@ -36,12 +42,26 @@ def client_library(environment: Mapping[str, str] = os.environ) -> Iterator[Chec
     if sourced and known != sourced:
         yield warn('ROS_DISTRO', f'{sourced}, but rclpy is of {known}', 'use either an '
                    'environment with wheels or one sourced setup file')
+    yield apart(middleware, 'middleware', OTHER_MIDDLEWARE)
+
+
+def middleware() -> Check:
+    """Return the check of the middleware; one that is not installed ends the process."""
     try:
         from rclpy.utilities import get_rmw_implementation_identifier
-        yield ok('middleware', get_rmw_implementation_identifier())
+
+        return ok('middleware', get_rmw_implementation_identifier())
     except (ImportError, RuntimeError) as error:
-        yield fail('middleware', ' '.join(f'{error}'.split()), 'unset RMW_IMPLEMENTATION, or '
-                   'install that implementation')
+        return fail('middleware', ' '.join(f'{error}'.split()), OTHER_MIDDLEWARE)
+
+
+def log_files(environment: Mapping[str, str] = os.environ) -> Check:
+    """Return the check of the directory of log files."""
+    reason = why_without(environment)
+    if reason:
+        text, _, remedy = reason.partition('; ')
+        return warn('log files', text, remedy)
+    return ok('log files', f'{log_folder(environment)}')
 
 
 def network(environment: Mapping[str, str] = os.environ) -> Iterator[Check]:
@@ -66,6 +86,11 @@ def network(environment: Mapping[str, str] = os.environ) -> Iterator[Check]:
                    'ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST')
 
 
+def other_robots() -> Check:
+    """Return the check for other robots; a wrong domain or middleware ends its process."""
+    return apart(company, ON_AIR, 'correct domain, range and middleware, then check again')
+
+
 def company(look_around: float = LOOK_AROUND) -> Check:
     """Return the check for other robots on the network, after a discovery time."""
     import rclpy
@@ -74,7 +99,8 @@ def company(look_around: float = LOOK_AROUND) -> Check:
     from c3p_ros.endpoints import node_of
 
     context = rclpy.Context()
-    rclpy.init(context=context, signal_handler_options=SignalHandlerOptions.NO)
+    rclpy.init(args=list(WITHOUT_FILES), context=context,
+               signal_handler_options=SignalHandlerOptions.NO)
     try:
         node = rclpy.create_node('c3p_doctor', context=context, enable_rosout=False,
                                  start_parameter_services=False)
@@ -91,7 +117,7 @@ def company(look_around: float = LOOK_AROUND) -> Check:
 
 def judged(publishers: Mapping[str, list[str]]) -> Check:
     """Return the result for the publishers of each topic."""
-    name = 'robots on the air'
+    name = ON_AIR
     doubled = {topic: nodes for topic, nodes in publishers.items() if len(nodes) > 1}
     if doubled:
         return fail(name, '; '.join(f'{topic} from {" and ".join(nodes)}'

@@ -25,6 +25,8 @@ def doubled(value):
 
 @pytest.fixture(autouse=True)
 def first_of_its_process(monkeypatch):
+    # the code lies beside the sources of a test, wherever that of the suite is kept
+    monkeypatch.setattr(_code_cache.caching.config, 'CACHE_DIR', '')
     monkeypatch.setattr(_code_cache, '_given', set())
 
 

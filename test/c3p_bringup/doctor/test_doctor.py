@@ -218,7 +218,7 @@ def test_answers_are_counted_and_have_remedies():
 def test_the_command_tells_everything_and_ends_with_1_when_something_will_not_work(
         tmp_path, capsys, monkeypatch):
     # who else runs on this computer is not this test's
-    monkeypatch.setattr(ros, 'company', lambda: ros.judged({}))
+    monkeypatch.setattr(ros, 'other_robots', lambda: ros.judged({}))
     file = tmp_path / 'doctor.json'
     assert main(['doctor', '--json', str(file)]) == 0
     told = json.loads(file.read_text())
@@ -226,7 +226,7 @@ def test_the_command_tells_everything_and_ends_with_1_when_something_will_not_wo
     assert all(c['remedy'] for c in told['checks'] if c['level'] != 'OK')
     names = {c['name'] for c in told['checks']}
     assert {'Python', 'rclpy', 'robot', 'wake-up', 'clock', 'CAN can0', 'robots on the air',
-            'shared memory'} <= names
+            'shared memory', 'log files', 'machine code'} <= names
     assert main(['doctor', '--robot', 'nobody', '--no-network', '--json', '-']) == 1
     seen = capsys.readouterr()
     told = json.loads(seen.out[seen.out.rindex('\n{') if '\n{' in seen.out else 0:])
