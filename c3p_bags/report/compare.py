@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from c3p_bags.report.markup import Markup
 from c3p_bags.report.tables import table
 
 
@@ -69,7 +70,7 @@ def differences(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, dict[st
     return found
 
 
-def difference_table(numbers: Sequence[Mapping[str, Any]]) -> str:
+def difference_table(numbers: Sequence[Mapping[str, Any]]) -> Markup:
     """Return the comparison of two bags as HTML."""
     found, rows = differences(*numbers), []
     for what in COMPARED:

@@ -15,7 +15,7 @@ from html import escape
 from string import Template
 
 # a tag, and the quoted values of its attributes: a value outside of quotes could end it
-TAG = re.compile(r"""<[a-zA-Z/!](?:"[^"]*"|'[^']*'|[^"'>])*>""")
+TAG = re.compile(r"""<[a-zA-Z/!$](?:"[^"]*"|'[^']*'|[^"'>])*>""")
 QUOTED = re.compile(r""""[^"]*"|'[^']*'""")
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timezone
 from functools import partial
-from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ from c3p_bags.report import motion_panels as motion
 from c3p_bags.report import slip_panels as slip
 from c3p_bags.report import tables, web
 from c3p_bags.report.compare import difference_sentences, difference_table
+from c3p_bags.report.markup import Markup, html, joined
 from c3p_bags.report.path import corners
 from c3p_bags.report.run import Run
 from c3p_bags.report.sheet import Panel, figure
@@ -33,6 +33,11 @@ MAP = 'way'
 # slips shown in detail
 LOOKS = 3
 
+# of a page with interactive plots: its own scripts run, and nothing is loaded
+POLICY = Markup('<meta http-equiv="Content-Security-Policy" content="'
+                "default-src 'none'; style-src 'unsafe-inline'; "
+                "script-src 'unsafe-inline'; img-src data:\">")
+
 
 class Section(NamedTuple):
     """
@@ -45,7 +50,7 @@ class Section(NamedTuple):
     title: str
     text: str
     picture: Callable[[Sequence[Run]], Figure | None]
-    table: Callable[[Run], str] | None = None
+    table: Callable[[Run], Markup] | None = None
 
 
 def _path(runs: Sequence[Run]) -> Figure:
@@ -141,50 +146,59 @@ SECTIONS = (
 )
 
 
-def cards(found: Sequence[Answer]) -> str:
+def cards(found: Sequence[Answer]) -> Markup:
     """Return the answers at the top of a page as HTML."""
-    shown = ''.join(
-        f'<a class="answer {a.verdict}" href="#{a.anchor}"><small>{escape(a.question)}</small>'
-        f'<strong>{escape(a.answer)}</strong><span>{escape(a.detail)}</span></a>' for a in found)
-    return f'<div class=answers>{shown}</div>'
+    shown = joined(html(
+        '<a class="answer $verdict" href="#$anchor"><small>$question</small>'
+        '<strong>$answer</strong><span>$detail</span></a>', verdict=a.verdict, anchor=a.anchor,
+        question=a.question, answer=a.answer, detail=a.detail) for a in found)
+    return html('<div class="answers">$shown</div>', shown=shown)
 
 
-def _facts(run: Run, numbers: Mapping[str, Any]) -> str:
+def link_to(anchor: str, title: str) -> Markup:
+    """Return a link to a section of the page."""
+    return html('<a href="#$anchor">$title</a>', anchor=anchor, title=title)
+
+
+def _facts(run: Run, numbers: Mapping[str, Any]) -> Markup:
     when = ''
     if run.by_clock:
         time = datetime.fromtimestamp(run.log.start_ns * 1e-9, timezone.utc)
         when = f'{time:%Y-%m-%d %H:%M:%S} UTC, '
-    return (f'{when}robot {escape(run.robot.name)}, {run.duration:.1f} s, '
-            f'{numbers["distance_m"]:.2f} m driven'
-            + ('' if run.by_clock else ', stamps of simulated time'))
+    return html('<p class="sub">$facts</p>', facts=(
+        f'{when}robot {run.robot.name}, {run.duration:.1f} s, {numbers["distance_m"]:.2f} m driven'
+        + ('' if run.by_clock else ', stamps of simulated time')))
 
 
-def _tables(section: Section, runs: Sequence[Run]) -> str:
+def _tables(section: Section, runs: Sequence[Run]) -> Markup:
     if section.table is None:
-        return ''
+        return Markup()
     found = [section.table(run) for run in runs]
     if len(runs) == 1 or not any(found):
-        return ''.join(found)
-    parts = ''.join(f'<div><h3>{"AB"[k]}: {escape(run.name)}</h3>'
-                    f'{text or "<p class=about>nothing to list</p>"}</div>'
-                    for k, (run, text) in enumerate(zip(runs, found, strict=True)))
-    return f'<div class=two>{parts}</div>'
+        return joined(found)
+    nothing = html('<p class="about">nothing to list</p>')
+    parts = joined(html('<div><h3>$letter: $name</h3>$table</div>', letter='AB'[k], name=run.name,
+                        table=text or nothing)
+                   for k, (run, text) in enumerate(zip(runs, found, strict=True)))
+    return html('<div class="two">$parts</div>', parts=parts)
 
 
-def _section(section: Section, picture: str | None, runs: Sequence[Run], live: bool) -> str:
+def _section(section: Section, picture: Markup | None, runs: Sequence[Run],
+             live: bool) -> Markup:
     # the picture remains for paper, and for browsers without scripts
-    plots = '' if not live else '<div class="live map"></div>' if section.anchor == MAP else (
-        f'<div class=live data-of={section.anchor}></div>')
-    still = ' class=still' if live else ''
-    return (f'<section id={section.anchor}><h2>{escape(section.title)}</h2>'
-            f'<p class=about>{escape(section.text)}</p>{plots}'
-            f'<figure{still}>{picture or ""}</figure>'
-            f'{_tables(section, runs)}</section>')
+    plots = Markup() if not live else html('<div class="live map"></div>') if (
+        section.anchor == MAP) else html('<div class="live" data-of="$anchor"></div>',
+                                         anchor=section.anchor)
+    return html('<section id="$anchor"><h2>$title</h2><p class="about">$text</p>$plots'
+                '<figure class="$still">$picture</figure>$tables</section>',
+                anchor=section.anchor, title=section.title, text=section.text, plots=plots,
+                still='still' if live else '', picture=picture or '',
+                tables=_tables(section, runs))
 
 
 def html_page(runs: Sequence[Run], numbers: Sequence[Mapping[str, Any]],
-              summaries: Sequence[Sequence[Answer]], pictures: Mapping[str, str],
-              live: Mapping[str, Any] | None = None) -> str:
+              summaries: Sequence[Sequence[Answer]], pictures: Mapping[str, Markup],
+              live: Mapping[str, Any] | None = None) -> Markup:
     """
     Return the HTML of one run, or of two side by side.
 
@@ -194,35 +208,35 @@ def html_page(runs: Sequence[Run], numbers: Sequence[Mapping[str, Any]],
     """
     title = ' against '.join(run.name for run in runs)
     shown = [s for s in SECTIONS if s.anchor in pictures]
-    links = ''.join(f'<a href="#{s.anchor}">{escape(s.title)}</a>' for s in shown)
-    top = []
+    links = joined(link_to(s.anchor, s.title) for s in shown)
+    top: list[Markup] = []
     for k, (run, found, found_answers) in enumerate(zip(
             runs, numbers, summaries, strict=True)):
         if len(runs) > 1:
-            top.append(f'<h2 class=run>{"AB"[k]}: {escape(run.name)}</h2>'
-                       f'<p class=sub>{_facts(run, found)}</p>')
+            top += [html('<h2 class="run">$letter: $name</h2>', letter='AB'[k], name=run.name),
+                    _facts(run, found)]
         top.append(cards(found_answers))
     plotted = (live or {}).get('sections', {})
-    body = ''.join(_section(s, pictures[s.anchor], runs, s.anchor in plotted or (
+    body = joined(_section(s, pictures[s.anchor], runs, s.anchor in plotted or (
         bool(plotted) and s.anchor == MAP)) for s in shown)
-    words = ''.join(f'<li>{escape(text)}</li>' for text in (
-        difference_sentences(numbers) if len(runs) > 1 else ()))
-    differences = (f'<section id=differences><h2>Differences</h2><ul>{words}</ul>'
-                   f'{difference_table(numbers)}'
-                   '</section>' if len(runs) > 1 else '')
-    topics = ''.join(f'<section><details><summary>Topics of {escape(run.name)}</summary>'
-                     f'{topic_table(run)}</details></section>' for run in runs)
-    facts = f'<p class=sub>{_facts(runs[0], numbers[0])}</p>' if len(runs) == 1 else ''
-    links = ('<a href="#differences">Differences</a>' if differences else '') + links
+    differences = Markup()
+    if len(runs) > 1:
+        words = joined(html('<li>$text</li>', text=text)
+                       for text in difference_sentences(numbers))
+        differences = html('<section id="differences"><h2>Differences</h2><ul>$words</ul>$table'
+                           '</section>', words=words, table=difference_table(numbers))
+        links = joined([link_to('differences', 'Differences'), links])
+    topics = joined(html('<section><details><summary>Topics of $name</summary>$table</details>'
+                         '</section>', name=run.name, table=topic_table(run)) for run in runs)
+    facts = _facts(runs[0], numbers[0]) if len(runs) == 1 else Markup()
     return document(
-        f'{title}: report', title, facts, links,
-        f'{"".join(top)}{differences}{body}{topics}',
-        'All times are seconds since the first joint states, by the stamps of the messages. '
-        'Written by <code>c3p report</code>; figures.json has the same numbers.', live)
+        f'{title}: report', title, facts, links, joined([*top, differences, body, topics]),
+        html('All times are seconds since the first joint states, by the stamps of the messages. '
+             'Written by <code>c3p report</code>; figures.json has the same numbers.'), live)
 
 
-def document(name: str, title: str, facts: str, links: str, body: str, footer: str,
-             live: Mapping[str, Any] | None = None) -> str:
+def document(name: str, title: str, facts: Markup, links: Markup, body: Markup, footer: Markup,
+             live: Mapping[str, Any] | None = None) -> Markup:
     """
     Return a self-contained HTML page in the style of the reports.
 
@@ -230,17 +244,17 @@ def document(name: str, title: str, facts: str, links: str, body: str, footer: s
     `body` and `footer` are HTML; `live` the data of interactive plots, if any.
     """
     style = Path(__file__).with_name('page.css').read_text(encoding='utf-8')
-    scripts, policy = '', ''
+    scripts, policy = Markup(), Markup()
     if live and live['sections']:
         style += web.read_text(web.STYLE) + web.read_text('plots.css')
         scripts = web.library(f'const REPORT={web.as_json(live)};', web.read_text('report.js'))
-        # its own scripts run, and nothing is loaded
-        policy = ('<meta http-equiv=Content-Security-Policy content="default-src \'none\'; '
-                  'style-src \'unsafe-inline\'; script-src \'unsafe-inline\'; img-src data:">')
-    return (
-        '<!DOCTYPE html><html lang=en><head><meta charset=utf-8>'
-        '<meta name=viewport content="width=device-width,initial-scale=1">'
-        f'{policy}<title>{escape(name)}</title><style>{style}</style></head><body>'
-        f'<header><div><h1>{escape(title)}</h1>{facts}</div></header>'
-        f'<nav><div>{links}</div></nav><main>{body}'
-        f'<footer>{footer}</footer></main>{scripts}</body></html>\n')
+        policy = POLICY
+    return html(
+        '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        '$policy<title>$name</title><style>$style</style></head><body>'
+        '<header><div><h1>$title</h1>$facts</div></header>'
+        '<nav><div>$links</div></nav><main>$body'
+        '<footer>$footer</footer></main>$scripts</body></html>\n',
+        policy=policy, name=name, style=Markup(style), title=title, facts=facts, links=links,
+        body=body, footer=footer, scripts=scripts)

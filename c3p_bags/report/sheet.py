@@ -17,6 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from c3p_bags.report import style
+from c3p_bags.report.markup import Markup, html
 from c3p_bags.report.palette import INK, MUTED, RULE
 from c3p_bags.report.run import Run
 from c3p_description.model import Array
@@ -183,7 +184,7 @@ def _join(row: Sequence[Axes]) -> None:
             set_limits(axes, ends[:, 0].min(), ends[:, 1].max())
 
 
-def svg(page: Figure, salt: str, description: str) -> str:
+def svg(page: Figure, salt: str, description: str) -> Markup:
     """
     Return a figure as self-contained SVG with the colours and fonts of the page.
 
@@ -202,8 +203,10 @@ def svg(page: Figure, salt: str, description: str) -> str:
     text = re.sub(r'(\d+\.\d{2})\d+', r'\1', text)
     # identifiers of groups, such as axes_1, repeat from figure to figure; nothing refers to them
     text = re.sub(r' id="[a-zA-Z0-9.]+_\d+"', '', text)
-    root = f'<svg role="img" aria-label="{description}" '
-    return re.sub(r'^<svg ', root, re.sub(r' (?:width|height)="[\d.]+pt"', '', text, count=2))
+    text = re.sub(r' (?:width|height)="[\d.]+pt"', '', text, count=2)
+    # matplotlib has escaped the texts of the figure
+    return html('<svg role="img" aria-label="$description" $rest', description=description,
+                rest=Markup(text.removeprefix('<svg ')))
 
 
 def png(page: Figure, path: Path) -> Path:

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from typing import Any
 
 import numpy as np
 
 from c3p_bags.report.health import LEVELS, complaints, while_starting
+from c3p_bags.report.markup import Markup, html, joined
 from c3p_bags.report.motion_panels import wheel_colour, wheel_name
 from c3p_bags.report.numbers import first_motion
 from c3p_bags.report.run import Run
@@ -19,21 +19,25 @@ from c3p_bags.report.slip_panels import confidence
 MOST = 40
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
+# a cell of a table of texts, and of numbers
+CELLS = {'td': ('<td>$cell</td>', '<td class="n">$cell</td>'),
+         'th': ('<th>$cell</th>', '<th class="n">$cell</th>')}
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> Markup:
     """
-    Return a table with a `head` of plain text and `rows` of HTML.
+    Return a table with a `head` and `rows` of texts, or of Markup.
 
     The first `left` columns are text; the others are numbers.
     """
-    def cells(row: Sequence[str], kind: str) -> str:
-        return ''.join(f'<{kind}{"" if i < left else " class=n"}>{cell}</{kind}>'
-                       for i, cell in enumerate(row))
+    def cells(row: Sequence[str], kind: str) -> Markup:
+        return joined(html(CELLS[kind][i >= left], cell=cell) for i, cell in enumerate(row))
 
-    body = ''.join(f'<tr>{cells(row, "td")}</tr>' for row in rows[:MOST])
-    more = (f'<p class=more>{len(rows) - MOST} more: see figures.json</p>'
+    body = joined(html('<tr>$cells</tr>', cells=cells(row, 'td')) for row in rows[:MOST])
+    more = (html('<p class="more">$count more: see figures.json</p>', count=len(rows) - MOST)
             if len(rows) > MOST else '')
-    return (f'<div class=scroll><table><thead><tr>{cells([escape(h) for h in head], "th")}</tr>'
-            f'</thead><tbody>{body}</tbody></table></div>{more}')
+    return html('<div class="scroll"><table><thead><tr>$head</tr></thead><tbody>$body</tbody>'
+                '</table></div>$more', head=cells(head, 'th'), body=body, more=more)
 
 
 def number(value: Any, form: str = '.3g', scale: float = 1.0) -> str:
@@ -41,16 +45,16 @@ def number(value: Any, form: str = '.3g', scale: float = 1.0) -> str:
     return '–' if value is None else format(scale * value, form)
 
 
-def chip(wheel: int, count: int) -> str:
+def chip(wheel: int, count: int) -> Markup:
     """Return the name of a wheel of `count`, with its colour."""
-    return (f'<i class=chip style="background:{wheel_colour(wheel)}"></i>'
-            f'{wheel_name(wheel, count)}')
+    return html('<i class="chip" style="background:$colour"></i>$name',
+                colour=wheel_colour(wheel), name=wheel_name(wheel, count))
 
 
-def slip_table(run: Run) -> str:
+def slip_table(run: Run) -> Markup:
     """Return the slips, the farthest first."""
     if not run.events:
-        return ''
+        return Markup()
     reported = {True: 'yes', False: 'no', None: '–'}
     rows = [(chip(e.wheel, run.robot.count), e.kind or '–', f'{e.begin:.2f}',
              f'{e.end - e.begin:.2f}', f'{e.along:+.3f}', f'{e.across:+.3f}',
@@ -61,16 +65,16 @@ def slip_table(run: Run) -> str:
                   'slipped [mm]', 'confidence', 'reported by the robot'), rows)
 
 
-def goal_table(run: Run) -> str:
+def goal_table(run: Run) -> Markup:
     """Return the goals and their metrics."""
     if not run.goals:
-        return ''
+        return Markup()
     rows = []
     for k, goal in enumerate(run.goals):
         x, y, yaw = goal['goal_pose']
         rows.append((
-            f'{k + 1}', f'{x:.3g} m, {y:.3g} m, {np.degrees(yaw):.3g}° in {escape(goal["frame"])}',
-            f'{goal["begin_s"]:.2f}', 'reached' if goal['reached'] else '<b>missed</b>',
+            f'{k + 1}', f'{x:.3g} m, {y:.3g} m, {np.degrees(yaw):.3g}° in {goal["frame"]}',
+            f'{goal["begin_s"]:.2f}', 'reached' if goal['reached'] else html('<b>missed</b>'),
             number(goal['time_s'], '.2f'), number(goal['align_time_s'], '.2f'),
             number(goal['path_error_max_m'], '.1f', 1000),
             number(goal['final_error_m'], '.1f', 1000),
@@ -79,7 +83,7 @@ def goal_table(run: Run) -> str:
                   'off the line [mm]', 'final error [mm]', 'in truth [mm]'), rows, left=2)
 
 
-def timing_table(run: Run) -> str:
+def timing_table(run: Run) -> Markup:
     """Return the timing of the control loop, as recorded and as reported."""
     t = run.timing
     rows = [('samples', f'{len(run.log.joints.time)} recorded, {t.unrecorded.lost} not recorded, '
@@ -101,20 +105,24 @@ def timing_table(run: Run) -> str:
     return table(('', ''), rows)
 
 
-def complaint_table(run: Run) -> str:
+def complaint_table(run: Run) -> Markup:
     """Return the states other than OK."""
     start = while_starting(run.states, first_motion(run))
-    rows = [(f'{s.begin:.2f}', f'{s.end - s.begin:.2f}',
-             f'<span class="level {LEVELS[s.level].lower()}">{LEVELS[s.level]}</span>',
-             escape(s.name.removesuffix(': state')),
-             escape(s.message) + (' (start of the node)' if s in start else ''))
+    rows = [(f'{s.begin:.2f}', f'{s.end - s.begin:.2f}', level_name(LEVELS[s.level]),
+             s.name.removesuffix(': state'),
+             s.message + (' (start of the node)' if s in start else ''))
             for s in complaints(run.states)]
-    return table(('from [s]', 'lasted [s]', 'level', 'node', 'message'), rows, left=5) if rows \
-        else ''
+    return table(('from [s]', 'lasted [s]', 'level', 'node', 'message'), rows,
+                 left=5) if rows else Markup()
 
 
-def topic_table(run: Run) -> str:
+def level_name(text: str, kind: str = '') -> Markup:
+    """Return a level of diagnostics in the colour of `kind`, by default its own."""
+    return html('<span class="level $kind">$text</span>', kind=kind or text.lower(), text=text)
+
+
+def topic_table(run: Run) -> Markup:
     """Return the topics of the bag with their rates."""
-    rows = [(escape(topic), f'{count}', number(count / run.duration if run.duration else None))
+    rows = [(topic, f'{count}', number(count / run.duration if run.duration else None))
             for topic, count in sorted(run.log.messages.items())]
     return table(('topic', 'messages', 'per second'), rows)

@@ -14,6 +14,7 @@ from c3p_bags.report.compare import differences
 from c3p_bags.report.curves import write_curves
 from c3p_bags.report.drive_page import drive_figure
 from c3p_bags.report.live import motion, panels
+from c3p_bags.report.markup import Markup
 from c3p_bags.report.numbers import run_numbers
 from c3p_bags.report.page import SECTIONS, html_page
 from c3p_bags.report.run import Run, read
@@ -109,7 +110,7 @@ def write_drive(log: RunLog, robot: CasterRobot, metrics: Mapping[str, Any], out
 
 
 def _pictures(runs: Sequence[Run], out: Path, files: dict[str, str],
-              progress: Callable[[str], None]) -> tuple[dict[str, str], dict[str, Any]]:
+              progress: Callable[[str], None]) -> tuple[dict[str, Markup], dict[str, Any]]:
     """
     Draw every section; return them as SVG by anchor, and the data of their interactive plots.
 

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
 import numpy as np
 
-from c3p_bags.report.tables import number, table
+from c3p_bags.report.markup import Markup, html
+from c3p_bags.report.tables import level_name, number, table
 from c3p_description.model import CasterRobot
 from c3p_description.reading.notes import Note
 from c3p_experiments.robots.ability import Ability
@@ -16,18 +16,19 @@ from c3p_experiments.robots.battery import Driven
 from c3p_experiments.robots.pace import Pace
 
 
-def caster_table(robot: CasterRobot, ability: Ability) -> str:
+def caster_table(robot: CasterRobot, ability: Ability) -> Markup:
     """Return one row for each caster: joints, sizes, motor and grip."""
     rows = []
     for i in range(robot.count):
         x, y = robot.hip_position[i].round(9) + 0.0
         driven = bool(robot.driven[i])
         rows.append((
-            f'{i + 1}', escape(f'{robot.steering_joints[i]}, {robot.wheel_joints[i]}'),
+            f'{i + 1}', f'{robot.steering_joints[i]}, {robot.wheel_joints[i]}',
             f'{x:.4g}, {y:.4g}', f'{100 * robot.caster_offset[i]:.3g}',
             f'{100 * robot.wheel_radius[i]:.3g}', f'{np.degrees(robot.steering_zero[i]):.4g}',
             motors(robot, i), limit(robot.torque_limit[i]) if driven else '–',
-            f'{ability.grip[i]:.3g}', f'<b>{ability.bound[i]:.3g}</b>' if driven else '–',
+            f'{ability.grip[i]:.3g}',
+            html('<b>$bound</b>', bound=f'{ability.bound[i]:.3g}') if driven else '–',
             limit(robot.wheel_rate_limit[i]),
             f'{ability.steering_bound[i]:.3g}' if robot.steered[i] else '–',
             f'{ability.load[i]:.3g}'))
@@ -55,7 +56,7 @@ def limit(value: float) -> str:
     return f'{value:.3g}' if np.isfinite(value) else 'none'
 
 
-def body_table(robot: CasterRobot) -> str:
+def body_table(robot: CasterRobot) -> Markup:
     """Return masses, inertias and friction."""
     def spread(values: np.ndarray, form: str = '.3g') -> str:
         low, high = float(np.min(values)), float(np.max(values))
@@ -81,13 +82,12 @@ def body_table(robot: CasterRobot) -> str:
     return table(('part', ''), rows, left=2)
 
 
-def note_table(notes: Sequence[Note]) -> str:
+def note_table(notes: Sequence[Note]) -> Markup:
     """Return what was doubtful or assumed, with the remedy; '' without a note."""
-    rows = [(f'<span class="level {"warn" if note.kind == "warning" else "ok"}">'
-             f'{escape(note.kind)}</span>', escape(note.field), escape(shown(note.value)),
-             escape(note.text)) for note in notes]
+    rows = [(level_name(note.kind, 'warn' if note.kind == 'warning' else 'ok'), note.field,
+             shown(note.value), note.text) for note in notes]
     return table(('kind', 'field', 'value in use', 'reason, and how to give another'), rows,
-                 left=4) if rows else ''
+                 left=4) if rows else Markup()
 
 
 def shown(value: object) -> str:
@@ -107,7 +107,7 @@ def shown(value: object) -> str:
     return f'{value}'
 
 
-def pace_table(pace: Pace) -> str:
+def pace_table(pace: Pace) -> Markup:
     """Return the limits of the goals of the battery."""
     rows = [('speed', f'{pace.speed:.3g} m/s'),
             ('acceleration, deceleration', f'{pace.acceleration:.3g}, {pace.deceleration:.3g} '
@@ -118,19 +118,19 @@ def pace_table(pace: Pace) -> str:
     return table(('goals of the battery', ''), rows, left=2)
 
 
-def battery_table(drives: Sequence[Driven]) -> str:
+def battery_table(drives: Sequence[Driven]) -> Markup:
     """Return one row for each drive."""
     rows = []
     for drive in drives:
         m = drive.metrics
         rows.append((
-            escape(drive.task.title), drive.plant,
-            '<b>not driven</b>' if not m else 'reached' if drive.reached else
-            '<b>out of control</b>' if m['runaway'] else '<b>missed</b>',
+            drive.task.title, drive.plant,
+            html('<b>not driven</b>') if not m else 'reached' if drive.reached else
+            html('<b>out of control</b>') if m['runaway'] else html('<b>missed</b>'),
             number(m.get('time_s'), '.1f'), number(m.get('align_time_s'), '.2f'),
             number(m.get('ground_truth_path_error_max_m'), '.2f', 100),
             number(m.get('ground_truth_final_error_m'), '.2f', 100),
             number(m.get('rms_wheel_torque_nm'), '.2f'),
-            number(m.get('torque_variation_nm_per_s'), '.1f'), escape(drive.failure)))
+            number(m.get('torque_variation_nm_per_s'), '.1f'), drive.failure))
     return table(('drive', 'plant', 'goal', 'took [s]', 'aligned after [s]', 'off the path [cm]',
                   'final error [cm]', 'torque rms [N·m]', 'variation [N·m/s]', ''), rows, left=3)

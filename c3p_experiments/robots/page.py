@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from c3p_bags.report.page import cards, document
+from c3p_bags.report.markup import Markup, html, joined
+from c3p_bags.report.page import cards, document, link_to
 from c3p_bags.report.sheet import svg
 from c3p_bags.report.summary import Answer
 from c3p_experiments.robots import facts
@@ -28,7 +28,7 @@ class Section(NamedTuple):
     title: str
     text: str
     picture: Figure | None
-    tables: str = ''
+    tables: Markup = Markup()
 
 
 def verdict(check: Check) -> Answer:
@@ -120,7 +120,7 @@ def sections(check: Check) -> list[Section]:
                 'are driven, a ring is a steering motor. Offsets are from the steering axis to '
                 'the contact; the steering zero is the angle θ_s at joint position 0. Least '
                 'load: static, over all travel directions of trailing casters.', plan(robot),
-                facts.caster_table(robot, ability) + facts.body_table(robot)),
+                joined([facts.caster_table(robot, ability), facts.body_table(robot)])),
         Section('assumed', 'Warnings and assumptions', 'What the file does not state, or states '
                 'in a form that is not used.' if check.notes else 'The file states every number; '
                 'nothing was assumed.', None, facts.note_table(check.notes)),
@@ -158,10 +158,10 @@ def _singular_text(check: Check) -> str:
             'are one case: every straight drive ends in it.')
 
 
-def _obstacles(check: Check) -> str:
-    found = ''.join(f'<p><b>{escape(_sentence([text]))}</b></p>'
-                    for text in (*check.ability.obstacles(), *check.ability.doubts()))
-    return found + facts.pace_table(check.pace)
+def _obstacles(check: Check) -> Markup:
+    found = [html('<p><b>$text</b></p>', text=_sentence([text]))
+             for text in (*check.ability.obstacles(), *check.ability.doubts())]
+    return joined([*found, facts.pace_table(check.pace)])
 
 
 def _slip_text(check: Check) -> str:
@@ -180,18 +180,23 @@ def _slip_text(check: Check) -> str:
                 'A slip common to all wheels is invisible.'))
 
 
-def robot_page(check: Check) -> str:
+def robot_page(check: Check) -> Markup:
     """Return the self-contained HTML page of a check."""
     shown = sections(check)
-    links = ''.join(f'<a href="#{s.anchor}">{escape(s.title)}</a>' for s in shown)
-    body = ''.join(
-        f'<section id={s.anchor}><h2>{escape(s.title)}</h2><p class=about>{escape(s.text)}</p>'
-        + (f'<figure>{svg(s.picture, s.anchor, s.title)}</figure>' if s.picture is not None
-           else '') + f'{s.tables}</section>' for s in shown)
     return document(
         f'{check.robot.name}: robot', check.robot.name,
-        f'<p class=sub>{escape(check.source)}</p>', links, cards(answers(check)) + body,
-        'Written by <code>c3p robot</code>; its option --json writes the same numbers.')
+        html('<p class="sub">$source</p>', source=check.source),
+        joined(link_to(s.anchor, s.title) for s in shown),
+        joined([cards(answers(check)), *map(_section, shown)]),
+        html('Written by <code>c3p robot</code>; its option --json writes the same numbers.'))
+
+
+def _section(section: Section) -> Markup:
+    picture = Markup() if section.picture is None else html(
+        '<figure>$picture</figure>', picture=svg(section.picture, section.anchor, section.title))
+    return html('<section id="$anchor"><h2>$title</h2><p class="about">$text</p>$picture$tables'
+                '</section>', anchor=section.anchor, title=section.title, text=section.text,
+                picture=picture, tables=section.tables)
 
 
 def write_page(check: Check, out: Path) -> Path:

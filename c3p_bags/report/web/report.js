@@ -126,14 +126,12 @@
   }
 
   /* -- zoom, by mouse in a plot and by buttons -- */
-  const tools = document.createElement("div");
-  tools.className = "tools";
-  tools.innerHTML = '<button data-do="in" aria-label="zoom in in time">+</button>'
-    + '<button data-do="out" aria-label="zoom out in time">−</button>'
-    + '<button data-do="back" aria-label="earlier">◀</button>'
-    + '<button data-do="on" aria-label="later">▶</button>'
-    + '<button data-do="all">whole run</button><button data-do="robot">robot</button>'
-    + '<button data-do="play">play</button><span class="now" role="status"></span>';
+  const button = (act, words, label) => Dom.make("button", {"data-do": act, "aria-label": label},
+                                                 words);
+  const tools = Dom.make("div", {class: "tools"}, button("in", "+", "zoom in in time"),
+    button("out", "−", "zoom out in time"), button("back", "◀", "earlier"),
+    button("on", "▶", "later"), button("all", "whole run"), button("robot", "robot"),
+    button("play", "play"), Dom.make("span", {class: "now", role: "status"}));
   document.querySelector("nav").append(tools);
   const acts = {
     in: (a, b, m) => [m - (m - a) / 2, m + (b - m) / 2],
@@ -174,15 +172,15 @@
   }
 
   /* -- the robot at the cursor's time -- */
-  const card = document.createElement("div");
-  card.id = "robot"; card.hidden = true;
-  card.innerHTML = '<button aria-label="close">×</button><div></div>';
+  const card = Dom.make("div", {id: "robot"}, Dom.make("button", {"aria-label": "close"}, "×"),
+                        Dom.make("div"));
+  card.hidden = true;
   card.querySelector("button").onclick = () => { card.hidden = true; closed = true; };
   document.body.append(card);
   let closed = false, due = false;
   const views = runs.map((run, k) => {
-    const figure = document.createElement("figure");
-    figure.innerHTML = "<canvas role=img></canvas><figcaption></figcaption>";
+    const figure = Dom.make("figure", null, Dom.make("canvas", {role: "img"}),
+                            Dom.make("figcaption"));
     card.lastChild.append(figure);
     return {run, canvas: figure.firstChild, text: figure.lastChild,
             name: runs.length > 1 ? "AB"[k] + ": " : ""};

@@ -144,7 +144,7 @@ def test_the_page_stands_alone_and_says_the_answers(golden):
     assert "default-src 'none'" in text.split('<title>')[0] and 'connect-src' not in text
     # each interactive plot has its picture, for paper and without scripts
     for anchor in re.findall(r'<div class=live data-of=(\w+)>', text):
-        assert re.search(rf'data-of={anchor}></div><figure class=still><svg ', text)
+        assert re.search(rf'data-of="{anchor}"></div><figure class="still"><svg ', text)
     # every reference inside is there
     inside = {r[1:] for r in page.refers} | set(re.findall(r'url\(#([^)]+)\)', text))
     assert inside <= set(page.ids)

@@ -258,7 +258,7 @@ def test_long_tables_are_cut_and_the_rest_is_counted():
 def test_columns_of_a_table_are_text_or_numbers(rows, left):
     assume(rows)
     text = table(('a', 'b', 'c', 'd'), [('1', '2', '3', '4')] * rows, left)
-    assert text.count('<td class=n>') == (4 - left) * rows
+    assert text.count('<td class="n">') == (4 - left) * rows
 
 
 def test_a_bag_is_opened_once_on_its_way_to_the_page(tmp_path, monkeypatch):

@@ -149,7 +149,7 @@ def test_differences_are_written_without_exponents_and_long_errors_in_metres():
     words = difference_sentences([one, other])
     assert 'Last goal: final error: 24.8 m in B, 0.79 mm in A.' in words
     text = difference_table([one, other])
-    assert '24753' in text and '+< 0.0001' in text and 'e+' not in text and 'e-' not in text
+    assert '24753' in text and '+&lt; 0.0001' in text and 'e+' not in text and 'e-' not in text
 
 
 def test_lines_that_differ_in_colour_alone_get_dashes():
