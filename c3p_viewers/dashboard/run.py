@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from c3p_description.model import CasterRobot
@@ -14,6 +15,10 @@ from c3p_viewers.dashboard.link import DashboardLink
 from c3p_viewers.dashboard.samples import RATE, History
 from c3p_viewers.dashboard.server import DashboardServer
 from c3p_viewers.dashboard.static_page import static_page, welcome
+
+
+def _is_due(requests: Requests, due: float) -> bool:
+    return requests.waiting or time.monotonic() >= due
 
 
 def dashboard(robot: CasterRobot, namespace: str | None = None, port: int = 0,
@@ -58,8 +63,7 @@ def dashboard(robot: CasterRobot, namespace: str | None = None, port: int = 0,
             due = time.monotonic()
             while True:
                 # a command does not wait for the next sample
-                session.until(lambda due=due: requests.waiting or time.monotonic() >= due,
-                              period=0.01)
+                session.until(partial(_is_due, requests, due), period=0.01)
                 requests.carry_out()
                 if time.monotonic() >= due:
                     link.step()
