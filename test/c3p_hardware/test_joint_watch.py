@@ -19,6 +19,7 @@ from test_joint_sensing import (
 )
 
 from c3p_description.model import CasterRobot
+from c3p_hardware import joint_sensing
 from c3p_kinematics.joint_watch import Finding, JointWatch
 
 # when the fault begins, cycles
@@ -160,12 +161,21 @@ def faults_of(shown_steering, shown_wheel):
     ('stuck', ('encoder of steering_joint_2 (node 12)', 'stuck at', 'shaft')),
     ('wheel stuck', ('drive of wheel_joint_2 (node 2)', 'contradicts', 'motor encoder')),
     ('wheel negated', ('drive of wheel_joint_2 (node 2)', 'contradicts', 'directions'))])
-def test_a_fault_names_the_device_and_the_remedy(angles, fault, words):
+def test_a_fault_names_the_device_and_the_remedy(angles, fault, words, monkeypatch):
+    # a part that has worked so far
+    monkeypatch.setattr(joint_sensing, 'FIRST_PATH', 0.0)
     shown = broken(fault, np.random.default_rng(4), *angles, 1)
     cycle, problem = faults_of(*shown)
     assert AT < cycle < AT + 3 * RATE
     for word in (*words, '~/recover'):
         assert word in f'{problem}'
+
+
+def test_on_the_first_path_after_arming_no_shaft_coupling_is_blamed_alone(angles):
+    shown = broken('drift', np.random.default_rng(4), *angles, 1)
+    _, problem = faults_of(*shown)
+    assert problem.device == 'wiring' and 'steering_joint_2' in problem.text
+    assert 'after arming' in problem.text and 'bring-up' in problem.remedy
 
 
 @pytest.mark.parametrize('kind', ['jump', 'random'])
