@@ -183,6 +183,7 @@ def test_scripts_call_the_function_of_their_entry_point(distribution):
         assert callable(getattr(importlib.import_module(module), function))
 
 
+@pytest.mark.real_time
 def test_a_program_that_still_imports_ends_without_a_traceback():
     """As when Ctrl-C follows a launch at once."""
     pytest.importorskip('rclpy', reason='pip install .[jazzy]')

@@ -53,6 +53,7 @@ def ended_after(process):
     return process.returncode
 
 
+@pytest.mark.real_time
 def test_every_node_ends_cleanly_on_a_signal(open_bench, processes, tmp_path):
     running, signals = {}, itertools.cycle([signal.SIGINT, signal.SIGTERM])
     for name, module in MODULES.items():
@@ -67,6 +68,7 @@ def test_every_node_ends_cleanly_on_a_signal(open_bench, processes, tmp_path):
         assert 'Traceback' not in process.communicate()[1]
 
 
+@pytest.mark.real_time
 def test_the_robot_in_one_process_ends_cleanly_too(open_bench, processes):
     process = start('c3p_bringup.robot_nodes', '--sim', '--ros-args', '-r', '__ns:=/signals')
     processes.append(process)
@@ -76,6 +78,7 @@ def test_the_robot_in_one_process_ends_cleanly_too(open_bench, processes):
     assert 'Traceback' not in process.communicate()[1]
 
 
+@pytest.mark.real_time
 @pytest.mark.parametrize('name, parameter, words', [
     ('velocity_controller', 'linear_gain:=-3.0', 'linear_gain = -3.0'),
     ('velocity_controller', 'linaer_gain:=3.0', "unknown parameter 'linaer_gain'"),

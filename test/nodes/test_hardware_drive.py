@@ -29,6 +29,7 @@ def drive(bench):
     return bench.pose(), max(off)
 
 
+@pytest.mark.real_time
 @pytest.mark.slow
 def test_a_drive_over_the_bus_ends_where_the_same_drive_without_one_ends():
     bench = Bench()

@@ -41,6 +41,7 @@ def robot(shared):
     return shared
 
 
+@pytest.mark.real_time
 def test_arming_needs_a_fresh_command(robot):
     robot.effort = None
 
@@ -55,6 +56,7 @@ def test_arming_needs_a_fresh_command(robot):
     robot.rests(0.1)
 
 
+@pytest.mark.real_time
 def test_arming_needs_a_command_of_zero(robot):
     robot.effort = [0.0, 0.25, 0.0]
     # until it is the newest one
@@ -68,6 +70,7 @@ def test_arming_needs_a_command_of_zero(robot):
     robot.rests(0.2)
 
 
+@pytest.mark.real_time
 def test_armed_wheels_follow_and_disarmed_ones_stop_for_good(robot):
     robot.drive()
     assert robot.motors() == 'armed' and robot.states() == {DriveState.OPERATION_ENABLED}
@@ -83,6 +86,7 @@ def test_armed_wheels_follow_and_disarmed_ones_stop_for_good(robot):
     assert robot.enable().success is False
 
 
+@pytest.mark.real_time
 def test_deactivating_while_driving_takes_the_torque_away(robot):
     robot.drive()
     assert robot.change('deactivate')
@@ -97,6 +101,7 @@ def test_deactivating_while_driving_takes_the_torque_away(robot):
     robot.drive()
 
 
+@pytest.mark.real_time
 def test_a_quick_stop_brakes_and_stays_until_recovered(robot):
     robot.drive()
     begin, turned = robot.cards.time, robot.cards.sample.wheel_angle.copy()
@@ -115,11 +120,13 @@ def test_a_quick_stop_brakes_and_stays_until_recovered(robot):
     robot.drive()
 
 
+@pytest.mark.real_time
 def test_recover_without_a_fault_says_so(robot):
     answer = robot.ask('recover')
     assert answer.success and 'no fault to recover from: disarmed' in answer.message
 
 
+@pytest.mark.real_time
 def test_statistics_begin_again_and_figures_are_those_of_a_bus(robot):
     robot.arm()
     robot.wait_for(lambda: float(robot.value(NODE, 'sync_rate_hz') or 0) > 0, 'the rate', SOON)
@@ -134,6 +141,7 @@ def test_statistics_begin_again_and_figures_are_those_of_a_bus(robot):
     assert robot.value(NODE, 'faults') == robot.value(NODE, 'error_frames') == '0'
 
 
+@pytest.mark.real_time
 def test_every_device_has_a_status_of_its_own(robot):
     robot.arm()
     robot.wait_for(lambda: set(robot.health) >= DEVICES, 'all devices', SOON)
@@ -156,6 +164,7 @@ def test_every_device_has_a_status_of_its_own(robot):
 
 # -- commands ------------------------------------------------------------------------------------
 
+@pytest.mark.real_time
 def test_bad_efforts_are_refused_with_their_reason_and_do_not_disturb_a_drive(robot):
     # the one that drives it: a second publisher is a fault of its own
     publisher = robot.effort_pub
@@ -174,12 +183,14 @@ def test_bad_efforts_are_refused_with_their_reason_and_do_not_disturb_a_drive(ro
     assert max(abs(d.drive.target) for d in robot.cards.drives) <= 974
 
 
+@pytest.mark.real_time
 def test_commands_beyond_the_limit_are_limited(robot):
     robot.arm()
     robot.push_until(lambda: [d.drive.target for d in robot.cards.drives] == [974, -974, 0],
                      'the limits', [1e3, -1e3, 0.0])
 
 
+@pytest.mark.real_time
 def test_commands_that_stop_coming_brake_the_wheels_until_a_command_of_zero(robot):
     robot.drive()
     robot.effort = None
@@ -209,6 +220,7 @@ FAULTS = [
 ]
 
 
+@pytest.mark.real_time
 @pytest.mark.parametrize('script, device, words', FAULTS, ids=[f[0] for f in FAULTS])
 def test_a_fault_of_one_device_stops_all_wheels_until_somebody_recovers_and_arms(
         robot, script, device, words):
@@ -229,6 +241,7 @@ def test_a_fault_of_one_device_stops_all_wheels_until_somebody_recovers_and_arms
     robot.drive()
 
 
+@pytest.mark.real_time
 def test_recovering_is_refused_while_the_fault_is_there(robot):
     robot.drive()
     robot.inject('silence:drive2')
@@ -244,6 +257,7 @@ def test_recovering_is_refused_while_the_fault_is_there(robot):
     robot.drive()
 
 
+@pytest.mark.real_time
 def test_a_pause_of_the_whole_machine_is_no_fault(robot):
     """Neither cards nor node ran: nobody is to blame, and nothing moves by itself."""
     robot.drive()

@@ -35,6 +35,7 @@ def missing(bench, monkeypatch):
     return '/dev/no_such_device'
 
 
+@pytest.mark.real_time
 def test_every_transition_from_every_state(bench):
     bench.add_cards()
     bench.add_interface()
@@ -57,6 +58,7 @@ def test_every_transition_from_every_state(bench):
     assert not any(word & 0x0F == 0x0F for word in bench.words)
 
 
+@pytest.mark.real_time
 @pytest.mark.parametrize('before', [[], ['configure']])
 def test_shutdown_ends_any_state_and_gives_the_bus_back(bench, before):
     bench.add_cards()
@@ -73,6 +75,7 @@ def test_shutdown_ends_any_state_and_gives_the_bus_back(bench, before):
     assert bench.change('configure'), bench.story()
 
 
+@pytest.mark.real_time
 def test_a_bus_that_is_not_there_is_told_and_configuring_may_be_tried_again(bench, missing):
     bench.add_interface()
     assert not bench.change('configure') and bench.state() == 'unconfigured'
@@ -90,6 +93,7 @@ def test_a_bus_that_is_not_there_is_told_and_configuring_may_be_tried_again(benc
     bench.wait_for(lambda: bench.health[NODE].message == 'OK', 'all well', SOON)
 
 
+@pytest.mark.real_time
 def test_services_of_a_node_that_is_not_configured_say_what_to_do(bench):
     bench.add_interface()
     for answer in (bench.enable(), bench.ask('recover'), bench.ask('quick_stop'),
@@ -97,6 +101,7 @@ def test_services_of_a_node_that_is_not_configured_say_what_to_do(bench):
         assert not answer.success and 'ros2 lifecycle set' in answer.message
 
 
+@pytest.mark.real_time
 def test_autostart_waits_for_a_bus_that_appears_later(bench, missing):
     node = bench.add_interface(autostart='active')
     bench.wait_for(lambda: bench.said_by_node(missing), 'the reason', SOON)
@@ -111,6 +116,7 @@ def test_autostart_waits_for_a_bus_that_appears_later(bench, missing):
     assert bench.state() == 'unconfigured'
 
 
+@pytest.mark.real_time
 def test_a_node_that_is_not_to_start_by_itself_touches_no_bus(bench):
     bench.add_cards()
     bench.add_interface()
@@ -118,6 +124,7 @@ def test_a_node_that_is_not_to_start_by_itself_touches_no_bus(bench):
     assert bench.cards.syncs == 0 and not bench.joints and bench.state() == 'unconfigured'
 
 
+@pytest.mark.real_time
 def test_an_inactive_node_publishes_joint_states_and_enables_nothing(bench):
     bench.add_cards(start_steering=[0.4, -0.8, 2.0])
     bench.add_interface()
@@ -136,6 +143,7 @@ def test_an_inactive_node_publishes_joint_states_and_enables_nothing(bench):
     assert bench.states() <= {DriveState.SWITCH_ON_DISABLED, DriveState.READY_TO_SWITCH_ON}
 
 
+@pytest.mark.real_time
 def test_cleaning_up_is_not_possible_while_driving_but_shutting_down_stops_the_wheels(bench):
     bench.add_cards()
     bench.add_interface(autostart='active')
@@ -147,6 +155,7 @@ def test_cleaning_up_is_not_possible_while_driving_but_shutting_down_stops_the_w
     bench.wait_for(bench.off_and_at_rest, 'rest', SOON)
 
 
+@pytest.mark.real_time
 @pytest.mark.parametrize('transition', [Transition.TRANSITION_ACTIVATE, 0, 255])
 def test_a_transition_by_a_number_that_the_state_does_not_have_is_refused(bench, transition):
     """As launch files and lifecycle managers ask; rclpy's own node would end."""
@@ -159,6 +168,7 @@ def test_a_transition_by_a_number_that_the_state_does_not_have_is_refused(bench,
     assert bench.state() == 'finalized'
 
 
+@pytest.mark.real_time
 def test_what_comes_after_the_end_does_no_harm(bench):
     """An executor may still call a node that it was just told to let go of."""
     node = bench.add_interface()
@@ -175,6 +185,7 @@ def test_what_comes_after_the_end_does_no_harm(bench):
             ChangeState.Request(transition=transition), ChangeState.Response()).success
 
 
+@pytest.mark.real_time
 def test_a_node_that_is_destroyed_takes_its_services_with_it(bench):
     """rclpy keeps those of the life cycle until the garbage collector comes by."""
     node = bench.add_interface()

@@ -41,6 +41,7 @@ def follow_until(bench, condition):
     bench._repeat(command, condition, 'driving', SOON)
 
 
+@pytest.mark.real_time
 def test_cards_that_vanish_are_a_dead_bus_and_are_used_again_when_they_are_back(bench):
     bench.add_cards()
     node = bench.add_interface(autostart='active')
@@ -66,6 +67,7 @@ def test_cards_that_vanish_are_a_dead_bus_and_are_used_again_when_they_are_back(
     assert bench.rates() > 0.7 * CRUISE and node is bench.nodes[NODE]
 
 
+@pytest.mark.real_time
 def test_wheels_brake_when_the_controller_ends(bench):
     bench.effort = None
     bench.talker.destroy_publisher(bench.effort_pub)

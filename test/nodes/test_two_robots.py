@@ -49,6 +49,7 @@ def robots(tmp_path):
     watch.close()
 
 
+@pytest.mark.real_time
 @pytest.mark.timeout(900)
 def test_two_robots_in_one_graph_drive_to_their_own_goals(robots):
     watch, running = robots

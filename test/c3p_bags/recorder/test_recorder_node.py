@@ -278,6 +278,7 @@ def test_an_error_keeps_what_was_before_it(bench):
         assert [m.position[0] for m in found[1:] if hasattr(m, 'position')] == list(range(20))
 
 
+@pytest.mark.real_time
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
 def test_stopping_the_process_leaves_a_complete_bag(tmp_path, number):
     context = rclpy.Context()

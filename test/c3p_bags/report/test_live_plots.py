@@ -151,6 +151,7 @@ def test_curves_as_csv_have_all_samples(page):
         run.log.joints.time, run.log.odom.time, run.log.odom.pose[:, 0]), atol=1e-6)
 
 
+@pytest.mark.real_time
 @pytest.mark.timeout(300)
 def test_zoom_hover_and_the_robot_at_the_cursor_in_a_browser(page):
     program()

@@ -89,6 +89,7 @@ def test_parameter_files_that_cannot_be_read_are_refused_by_name(command, files,
         assert line.startswith(f'c3p {command}: ') and str(file) in line
 
 
+@pytest.mark.real_time
 def test_ctrl_c_while_everything_is_imported_ends_in_silence_or_one_line(tmp_path):
     call = Call(Case('report', 'Ctrl-C', words('report', GOLDEN_BAG, tmp_path), False), tmp_path,
                 0.3)

@@ -201,6 +201,7 @@ def test_a_serial_bus_is_a_file(tmp_path):
         assert [c.level for c in bus.interface(address, True)] == [level]
 
 
+@pytest.mark.real_time
 def test_a_robot_that_runs_is_found(open_bench):
     open_bench.collect(JointState, 'joint_states', 10)
     publisher = open_bench.talker.create_publisher(JointState, 'joint_states', 10)

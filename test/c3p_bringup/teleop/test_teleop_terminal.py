@@ -144,6 +144,7 @@ def test_keys_drive_and_the_e_stop_holds(open_bench, window, tmp_path):
     assert figures['e_stops'] == 1 and figures['commands'] >= len(heard) > 0 and not past
 
 
+@pytest.mark.real_time
 def test_a_signal_stops_the_robot_and_gives_the_terminal_back(open_bench, window):
     heard = open_bench.collect(Twist, 'mine')
     one = window('--plain', '--topic', 'mine')

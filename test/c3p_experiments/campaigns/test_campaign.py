@@ -112,6 +112,7 @@ main(sys.argv[1:])
 """
 
 
+@pytest.mark.real_time
 def test_a_campaign_that_was_killed_goes_on_to_the_same_file(whole, tmp_path):
     killed = subprocess.Popen(
         [sys.executable, '-c', HELD, 'campaign', '--draws', str(DRAWS), '--jobs', '1', '--out',

@@ -97,6 +97,7 @@ def sample(bus, node=1):
     return struct.unpack('<Hi', await_frame(bus, lambda number, _: number == 0x180 + node))
 
 
+@pytest.mark.real_time
 def test_a_drive_turns_its_wheel_over_the_bus(served):
     with FastSerialBus(served[1]) as bus:
         start(bus)
@@ -105,6 +106,7 @@ def test_a_drive_turns_its_wheel_over_the_bus(served):
             pass
 
 
+@pytest.mark.real_time
 def test_a_killed_master_stops_the_drive_and_the_next_finds_it_off(served):
     code = ('import sys; sys.path.insert(0, sys.argv[2])\n'
             'from test_cards_processes import FastSerialBus, start, send, sample, struct\n'

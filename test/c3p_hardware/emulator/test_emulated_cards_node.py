@@ -15,6 +15,7 @@ from c3p_hardware.transport.serial_can import FastSerialBus  # noqa: E402
 from c3p_simulation.emulated_cards_node import EmulatedCardsNode  # noqa: E402
 
 
+@pytest.mark.real_time
 def test_it_tells_the_truth_and_takes_faults(open_bench, tmp_path):
     bench, channel = open_bench, str(tmp_path / 'can')
     node = bench.add(EmulatedCardsNode, **{

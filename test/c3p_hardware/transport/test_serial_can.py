@@ -200,6 +200,7 @@ def answer(bus, number):
     return bus.recv(60.0).arbitration_id
 
 
+@pytest.mark.real_time
 def test_a_killed_peer_does_no_harm_and_another_one_takes_over(tmp_path):
     with PtyBus(tmp_path / 'can') as bus:
         for number in (0x100, 0x200):
@@ -216,6 +217,7 @@ def test_a_killed_peer_does_no_harm_and_another_one_takes_over(tmp_path):
                 peer.stdout.close()
 
 
+@pytest.mark.real_time
 def test_a_stopped_peer_answers_when_it_goes_on(tmp_path):
     with PtyBus(tmp_path / 'can') as bus:
         peer = echo(bus.path)

@@ -34,18 +34,21 @@ def run(plant, torques, seconds, steering=0.0):
     return plant.truth().pose
 
 
+@pytest.mark.real_time
 def test_it_stands_where_it_is_put(plant):
     pose = run(plant, np.zeros(3), 10.0)
     # it sinks by 10 nm
     assert np.abs([*pose, plant.height, plant.tilt]).max() < 1e-6
 
 
+@pytest.mark.real_time
 def test_equal_torques_roll_it_straight(plant):
     """MuJoCo: 1.358 m; Gazebo Harmonic: 1.351 m, with a wheel limit of 25 rad/s."""
     x, y, yaw = run(plant, np.full(3, 0.2), 3.0)
     assert y == pytest.approx(1.3514, abs=0.005) and abs(x) < 1e-9 and abs(yaw) < 1e-9
 
 
+@pytest.mark.real_time
 @pytest.mark.parametrize('torques, steering, expected', [
     # as in docs/gazebo.md, of MuJoCo; both put the scrub of the tyres elsewhere
     ((-0.3, 0.5, 0.1), 0.1, (-0.0069, 0.0220, -0.1306)),
@@ -55,6 +58,7 @@ def test_torques_turn_it_as_in_mujoco(plant, torques, steering, expected):
     np.testing.assert_allclose(pose, expected, atol=1.2e-3)
 
 
+@pytest.mark.real_time
 def test_it_stays_at_the_origin_of_the_rough_world(tmp_path):
     """Without torque: the ground is level there, and the robot neither sinks nor rolls."""
     sdf = share_file('c3p_description/worlds/rough.sdf')
@@ -77,6 +81,7 @@ def test_it_stays_at_the_origin_of_the_rough_world(tmp_path):
         plant.close()
 
 
+@pytest.mark.real_time
 def test_four_metres_from_the_singular_start(plant):
     """By encoders, with the delay of the motors: a path of 2.3 mm."""
     controller, path, rms = make_controller('mpc', plant.robot), 0.005, 0.25

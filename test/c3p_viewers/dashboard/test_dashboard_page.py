@@ -51,6 +51,7 @@ def position(browser):
     return browser.value('last().p')
 
 
+@pytest.mark.real_time
 @pytest.mark.timeout(400)
 def test_goal_by_click_e_stop_that_latches_and_a_release_that_moves_nothing(tmp_path):
     program()
@@ -97,6 +98,7 @@ def test_goal_by_click_e_stop_that_latches_and_a_release_that_moves_nothing(tmp_
                    for request in page.requests)
 
 
+@pytest.mark.real_time
 @pytest.mark.timeout(200)
 def test_without_a_robot_the_page_says_so_and_with_the_server_gone_that_its_button_is_dead():
     program()

@@ -130,6 +130,7 @@ def test_the_app_pauses_seeks_and_goes_on(player):
         assert client.heard['/joint_states'][0][0] < middle
 
 
+@pytest.mark.real_time
 def test_live_topics_are_subscribed_only_while_somebody_looks(open_bench, robot):
     from geometry_msgs.msg import TwistStamped
     from sensor_msgs.msg import JointState
@@ -174,6 +175,7 @@ def test_live_topics_are_subscribed_only_while_somebody_looks(open_bench, robot)
     assert not said
 
 
+@pytest.mark.real_time
 def test_frames_are_computed_where_nobody_can_publish_them(open_bench, robot):
     from sensor_msgs.msg import JointState
 
@@ -232,6 +234,7 @@ def test_a_live_robot_is_seen_as_it_moves(bench, robot):
     assert moment.pose is None and moment.residual is None
 
 
+@pytest.mark.real_time
 def test_the_command_serves_live_topics_until_ctrl_c(open_bench, robot):
     from sensor_msgs.msg import JointState
 
