@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 INPUT_PERIOD = 0.5
 
 # publishers that are reported, at most
-MOST = 16
+MOST = 32
 
 # types of which a parameter of the subscribing node selects one, and names of that parameter
 STAMPED, PLAIN = 'geometry_msgs/msg/TwistStamped', 'geometry_msgs/msg/Twist'
 SELECTORS = ('use_stamped_vel', 'use_stamped')
 
 
-def type_name(kind: type) -> str:
+def type_name(kind: Any) -> str:
     """
     Return the ROS name of a message class.
 

@@ -20,6 +20,7 @@ from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 
 from c3p_bringup.nodes import NODES, node_class
+from c3p_ros.input_watch import type_name
 
 # recorder and player offer what their bags hold
 DOCUMENTED = tuple(name for name in NODES if name not in ('recorder', 'player'))
@@ -65,11 +66,6 @@ def quality(profile: QoSProfile) -> str:
     return name if profile.depth == depth else f'{name}, {profile.depth}'
 
 
-def type_name(kind: type) -> str:
-    """Return package/msg/Name of a message or service class."""
-    return '/'.join([*kind.__module__.split('.')[:2], kind.__name__])
-
-
 def offers(node: Node) -> dict[Place, tuple[str, str]]:
     """Return {(kind, name): (type, quality of service)} of a running node."""
     def relative(name: str) -> str:
@@ -82,9 +78,13 @@ def offers(node: Node) -> dict[Place, tuple[str, str]]:
     found = {('publishes', relative(p.topic_name)): (type_name(p.msg_type),
                                                      quality(p.qos_profile))
              for p in node.publishers if p.topic_name not in FOREIGN_TOPICS}
-    found |= {('subscribes', relative(s.topic_name)): (type_name(s.msg_type),
-                                                       quality(s.qos_profile))
-              for s in node.subscriptions if s.topic_name not in FOREIGN_TOPICS}
+    for subscription in node.subscriptions:
+        if subscription.topic_name in FOREIGN_TOPICS:
+            continue
+        place = ('subscribes', relative(subscription.topic_name))
+        # a lock has several, so that every publisher is received
+        before = found[place][1] + '; ' if place in found else ''
+        found[place] = type_name(subscription.msg_type), before + quality(subscription.qos_profile)
     found |= {('service', relative(s.srv_name)): (type_name(s.srv_type), '')
               for s in node.services}
     found |= {('action', relative(name)): (types[0], '')

@@ -43,9 +43,9 @@ class MuxReport:
             self._locked.publish(Bool(data=self._shown[0]))
         if self._shown[1:2] != before[1:2]:
             self._driving.publish(String(data=self._shown[1]))
-        self._condition('start', unknown, 'unknown since the start, or since a publisher that '
-                        'was not received, and closed; key r of c3p teleop releases, or: '
-                        f'ros2 service call {self._release} std_srvs/srv/Trigger')
+        self._condition('start', unknown, 'unknown since the start or an unheard publisher, and '
+                        f'closed; key r of c3p teleop releases, or: ros2 service call '
+                        f'{self._release} std_srvs/srv/Trigger')
         self._condition('lock', [name for name in locks if name not in unknown],
                         'closed; the sources that it masks are stopped')
         self._condition('waits', () if locks else waiting,

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from c3p_controller.command_lock import Lock, LockState
+from c3p_controller.command_lock import COPY_DELAY, Lock, LockState
 from c3p_controller.twist_mux import Input, TwistMux
 
 E_STOP = Lock('e_stop', 'e_stop', 0.0, 255)
@@ -85,6 +85,63 @@ def test_a_kept_false_is_not_the_fresh_message_that_a_timeout_wants():
     assert not lock.locked(2.2)
 
 
+@given(st.lists(st.booleans(), min_size=1, max_size=6), st.randoms(use_true_random=False))
+def test_copies_of_a_reliable_publisher_open_nothing_however_late_and_lossy(said, chance):
+    """The reliable subscription gets all, in order; the other one some of it, in order."""
+    reliable, copies = list(said), [m for m in said if chance.random() < 0.7]
+    lock, now = state(), 0.0
+    while reliable or copies:
+        now += 0.01
+        from_reliable = bool(reliable) and (not copies or chance.random() < 0.5)
+        (lock.take if from_reliable else lock.take_best_effort)(
+            (reliable if from_reliable else copies).pop(0), now)
+    assert now < COPY_DELAY
+    # it may be closed a message too long, and is never open when it is pressed
+    assert lock.locked(now) or not said[-1]
+
+
+def test_a_publisher_without_reliability_presses_and_releases():
+    lock = state()
+    for pressed in (False, True, False, True, True, False):
+        lock.take_best_effort(pressed, 1.0)
+        assert lock.locked(1.0) == pressed
+    # beside a reliable press, a false counts once it can be no copy
+    lock.take(True, 2.0)
+    lock.take_best_effort(False, 2.0 + 0.9 * COPY_DELAY)
+    assert lock.locked(3.0)
+    lock.take_best_effort(False, 2.0 + COPY_DELAY)
+    assert not lock.locked(3.0)
+    # a clock that went back does not hold it
+    lock.take(True, 9.0)
+    lock.take_best_effort(False, 1.0)
+    assert not lock.locked(1.0)
+
+
+@pytest.mark.parametrize('given_lock', [E_STOP, BUTTON, E_STOP._replace(start='open')])
+def test_an_unheard_publisher_closes_it_whatever_is_released_and_leaves_it_unknown(given_lock):
+    lock = state(given_lock)
+    lock.take(False, 1.0)
+    assert not lock.locked(1.0)
+    lock.set_unheard(True)
+    assert lock.locked(1.0) and not lock.release() and lock.locked(1.0)
+    lock.take(False, 1.1)
+    lock.take_kept(False, 1.1)
+    assert lock.locked(1.1)
+    # it may have been pressed meanwhile by what was not received
+    lock.set_unheard(True)
+    lock.set_unheard(False)
+    assert lock.locked(1.1) and lock.unknown
+    assert lock.release() and not lock.locked(1.1)
+
+
+def test_a_release_that_was_refused_opens_nothing_later():
+    lock = state()
+    lock.set_unheard(True)
+    assert not lock.release()
+    lock.set_unheard(False)
+    assert lock.locked(1.0) and lock.unknown
+
+
 EVENTS = st.lists(st.one_of(
     st.tuples(st.just('command'), st.booleans()), st.tuples(st.just('time'), st.floats(0.0, 9.0)),
     st.tuples(st.just('kept'), st.just(True)), st.tuples(st.just('lock'), st.just(True))),
@@ -120,3 +177,46 @@ def test_a_clock_that_goes_back_does_not_open_it():
     mux = TwistMux((SOURCE,), (E_STOP,), 100.0)
     mux.look(1.0)
     assert mux.locked(1.0) and mux.unknown()
+
+
+@pytest.mark.parametrize('heard', [0.2, 0.9])
+def test_a_lock_with_a_timeout_is_closed_when_time_goes_back_until_it_is_heard(heard):
+    """Expired or not: the age of its last message is not known any more."""
+    mux = TwistMux((SOURCE,), (BUTTON,), 0.0)
+    mux.lock('button', False, heard)
+    mux.look(1.0)
+    for now in (-98.7, -98.5, -90.0):
+        mux.look(now)
+        assert mux.locked(now) and not mux.command('keyboard', True, now)
+    mux.lock('button', False, -89.0)
+    assert not mux.locked(-89.0)
+
+
+def test_a_lock_without_a_timeout_keeps_its_state_when_time_goes_back():
+    for pressed in (True, False):
+        mux = TwistMux((SOURCE,), (E_STOP,), 0.0)
+        mux.lock('e_stop', pressed, 5.0)
+        mux.look(1.0)
+        assert mux.locked(1.0) == pressed
+
+
+def test_the_mux_names_what_is_unheard_and_what_a_release_would_open():
+    mux = TwistMux((SOURCE,), (E_STOP, BUTTON), 0.0)
+    mux.lock('button', False, 0.0)
+    assert mux.unknown() == ('e_stop',) and mux.unheard() == ()
+    mux.set_unheard('button', True, 0.1)
+    assert mux.unheard() == ('button',) and mux.locks(0.1) == ('e_stop', 'button')
+    assert mux.unknown() == ('e_stop',) and mux.release(0.1) == ('e_stop',)
+    assert mux.locks(0.1) == ('button',) and mux.locked(0.1)
+
+
+def test_an_unheard_publisher_stops_what_moves():
+    mux = TwistMux((SOURCE,), (E_STOP,), 0.0)
+    mux.lock('e_stop', False, 0.0)
+    assert mux.command('keyboard', True, 0.1) and mux.command('keyboard', False, 0.2)
+    mux.set_unheard('e_stop', True, 0.3)
+    assert mux.halting(0.3) and not mux.command('keyboard', False, 0.3)
+    mux.set_unheard('e_stop', False, 0.4)
+    mux.release(0.4)
+    # and it must be released again
+    assert not mux.command('keyboard', False, 0.5) and mux.command('keyboard', True, 0.6)

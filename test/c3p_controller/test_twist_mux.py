@@ -169,6 +169,32 @@ def test_nothing_goes_on_by_itself_when_a_key_is_let_go():
     assert any(drive(mux(resume=True), 'robot', 3.6, 6.0))
 
 
+SLOW = (Input('keyboard', 'a', 0.5, 90), Input('robot', 'c', 2.0, 10))
+
+
+@pytest.mark.parametrize('spoken', [True, False])
+def test_a_slow_source_does_not_go_on_after_a_higher_one_between_two_of_its_commands(spoken):
+    made = TwistMux(SLOW, (), 0.0)
+    assert made.command('robot', True, 0.0) and made.command('robot', False, 0.1)
+    assert made.command('keyboard', True, 0.2)
+    if not spoken:
+        # whether it moved the robot or not
+        assert made.command('keyboard', False, 0.3)
+    assert not made.command('robot', False, 1.6) and made.waiting(1.6) == ('robot',)
+    assert made.command('robot', True, 1.7) and made.command('robot', False, 1.8)
+
+
+def test_a_source_at_rest_may_begin_after_a_higher_one():
+    """Its last command was zero, or it has been silent: what comes next is meant."""
+    made = TwistMux(SLOW, (), 0.0)
+    made.command('robot', True, 0.1)
+    made.command('keyboard', True, 0.2)
+    assert made.command('robot', False, 0.9)
+    made.look(4.0)
+    made.command('keyboard', True, 4.0)
+    assert made.command('robot', False, 4.6)
+
+
 def test_a_lock_sends_zeros_for_a_while_to_who_moves():
     made = mux()
     made.command('robot', False, 2.0)
@@ -180,6 +206,21 @@ def test_a_lock_sends_zeros_for_a_while_to_who_moves():
     resting.command('robot', True, 2.0)
     resting.lock('e_stop', True, 2.1)
     assert not resting.halting(2.1)
+
+
+def test_a_source_that_is_not_followed_is_not_what_moves():
+    made = TwistMux(SOURCES, LOCKS[:1], 0.0, start_silence=10.0)
+    assert not made.command('robot', False, 1.0)
+    made.lock('e_stop', True, 1.1)
+    # nothing has moved, so that there is nothing to stop
+    assert not made.halting(1.1)
+
+
+def test_the_end_of_a_motion_is_not_what_moves():
+    made = mux()
+    assert made.command('robot', False, 2.0) and made.command('robot', True, 2.1)
+    made.lock('e_stop', True, 2.2)
+    assert not made.halting(2.2)
 
 
 def test_a_lock_that_masks_one_source_leaves_the_robot_to_another():
