@@ -103,7 +103,6 @@ class LockState:
 
     def forget_age(self) -> None:
         """Process a clock that went back: of a lock with a timeout only the next message opens."""
-        self._secured = -math.inf
         if self.given.timeout > 0.0:
             self.received = -math.inf
 

@@ -106,11 +106,20 @@ def test_a_publisher_without_reliability_presses_and_releases():
         lock.take_best_effort(pressed, 1.0)
         assert lock.locked(1.0) == pressed
     # beside a reliable press, a false counts once it can be no copy
-    lock.take(True, 2.0)
-    lock.take_best_effort(False, 2.0 + 0.9 * COPY_DELAY)
+    lock.take(True, 0.0)
+    lock.take_best_effort(False, 0.9 * COPY_DELAY)
     assert lock.locked(3.0)
-    lock.take_best_effort(False, 2.0 + COPY_DELAY)
+    lock.take_best_effort(False, COPY_DELAY)
     assert not lock.locked(3.0)
+    # a reliable false holds no other back, and a press always counts
+    lock.take(False, 4.0)
+    lock.take_best_effort(True, 4.01)
+    lock.take_best_effort(False, 4.02)
+    assert not lock.locked(4.02)
+    lock.take(True, 5.0)
+    lock.take(False, 5.01)
+    lock.take_best_effort(True, 5.02)
+    assert lock.locked(5.02)
     # a clock that went back does not hold it
     lock.take(True, 9.0)
     lock.take_best_effort(False, 1.0)
@@ -220,3 +229,22 @@ def test_an_unheard_publisher_stops_what_moves():
     mux.release(0.4)
     # and it must be released again
     assert not mux.command('keyboard', False, 0.5) and mux.command('keyboard', True, 0.6)
+
+
+def test_what_was_latched_does_not_open_a_pressed_lock_after_time_went_back():
+    mux = TwistMux((SOURCE,), (E_STOP._replace(start='latched'),), 0.0)
+    mux.lock('e_stop', True, 5.0)
+    mux.look(1.0)
+    mux.lock('e_stop', False, 1.1, kept=True)
+    assert mux.locked(1.1)
+
+
+def test_the_mux_passes_on_how_a_message_was_received():
+    mux = TwistMux((SOURCE,), (E_STOP,), 0.0)
+    mux.lock('e_stop', False, 1.0, kept=True)
+    assert mux.locked(1.0)
+    mux.lock('e_stop', True, 1.1)
+    mux.lock('e_stop', False, 1.2, best_effort=True)
+    assert mux.locked(1.2)
+    mux.lock('e_stop', False, 1.2)
+    assert not mux.locked(1.2)

@@ -184,6 +184,18 @@ def test_a_slow_source_does_not_go_on_after_a_higher_one_between_two_of_its_comm
     assert made.command('robot', True, 1.7) and made.command('robot', False, 1.8)
 
 
+def test_what_begins_behind_a_higher_source_does_not_go_on_after_it():
+    made = TwistMux(SLOW, (), 0.0)
+    made.command('robot', True, 0.1)
+    made.command('keyboard', True, 0.2)
+    assert not made.command('robot', False, 0.5) and not made.command('robot', False, 0.9)
+    # with `resume` it does, and nothing waits
+    made = TwistMux(SLOW, (), 0.0, resume=True)
+    made.command('keyboard', True, 0.2)
+    assert not made.command('robot', False, 0.5) and made.waiting(0.5) == ()
+    assert made.command('robot', False, 0.9)
+
+
 def test_a_source_at_rest_may_begin_after_a_higher_one():
     """Its last command was zero, or it has been silent: what comes next is meant."""
     made = TwistMux(SLOW, (), 0.0)
@@ -201,6 +213,10 @@ def test_a_lock_sends_zeros_for_a_while_to_who_moves():
     assert not made.halting(2.0)
     made.lock('e_stop', True, 2.1)
     assert made.halting(2.1) and made.halting(2.1 + 0.9 * HALT) and not made.halting(2.1 + HALT)
+    # and no more of them as long as it stays closed
+    for k in range(1, 8):
+        made.look(2.1 + 0.5 * k * HALT)
+    assert not made.halting(2.1 + 3.5 * HALT)
     # where nobody moved there is nothing to stop
     resting = mux()
     resting.command('robot', True, 2.0)
