@@ -23,7 +23,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import count
+from itertools import count, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from c3p_ros.cdr import MessageError
@@ -75,6 +75,24 @@ class Listener(NamedTuple):
         self.callback(decoded[0])
 
 
+class Copy:
+    """
+    Message that was delivered and published, and whose copy from the middleware is expected.
+
+    Attributes
+    ----------
+    data : bytes
+    lost : float
+        Time from which the copy counts as lost, s: PATIENCE after a later one has come.
+    """
+
+    __slots__ = ('data', 'lost')
+
+    def __init__(self, data: bytes) -> None:
+        """Start before any later copy."""
+        self.data, self.lost = data, math.inf
+
+
 class Channel:
     """Listeners of one topic, of which the subscription of the first is read for all."""
 
@@ -82,7 +100,7 @@ class Channel:
         """Start without listeners."""
         self.listeners: list[tuple[Listener, Subscription]] = []
         # delivered and published, with copies under way
-        self._own: deque[bytes] = deque(maxlen=KEPT)
+        self._own: deque[Copy] = deque(maxlen=KEPT)
         # the last one that was left to the middleware until it has come, and its time, s
         self._left: bytes | None = None
         self._since = 0.0
@@ -97,17 +115,27 @@ class Channel:
 
     def expect(self, data: bytes) -> None:
         """Drop the copy of a message that is delivered and published."""
-        self._own.append(data)
+        self._own.append(Copy(data))
 
     def returned(self, data: bytes) -> bool:
-        """Return whether a received message is the copy of one that was delivered already."""
+        """
+        Return whether a received message is the copy of one that was delivered already.
+
+        Copies of one publisher come in order, so that those before it were lost. They are expected
+        a little longer: a publisher of another process may have sent the same bytes.
+        """
         if data == self._left:
             self._left = None
-        if data not in self._own:
+        own, now = self._own, time.monotonic()
+        place = next((k for k, copy in enumerate(own) if copy.data == data and now < copy.lost),
+                     None)
+        if place is None:
             return False
-        # copies that were lost stand before it
-        while self._own.popleft() != data:
-            pass
+        for earlier in islice(own, place):
+            earlier.lost = min(earlier.lost, now + PATIENCE)
+        del own[place]
+        while own and own[0].lost <= now:
+            own.popleft()
         return True
 
 

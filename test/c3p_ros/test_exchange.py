@@ -10,6 +10,7 @@ from nav_msgs.msg import Odometry  # noqa: E402
 from rclpy.node import Node  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 
+from c3p_ros.exchange import PATIENCE  # noqa: E402
 from c3p_ros.node import RELIABLE, SENSOR_DATA, SuiteNode  # noqa: E402
 from c3p_ros.session import Session  # noqa: E402
 from c3p_ros.spatial_wire import OdometryWriter  # noqa: E402
@@ -70,6 +71,34 @@ def test_copies_after_lost_ones_are_dropped():
     heard = len(hall.heard)
     hall.arrive('odom', b'2')
     assert len(hall.heard) == heard == 6
+
+
+def test_a_foreign_message_with_the_bytes_of_an_own_one_doubles_no_other(virtual_time):
+    hall, own = Hall(), iter((b'1', b'2'))
+    odom = hall.publisher('odom')
+    hall.listen(hall.node(), 'joints', lambda _: odom(next(own)))
+    hall.listen(hall.node(), 'odom')
+    for _ in range(2):
+        hall.arrive('joints', b'j')
+    heard = len(hall.heard)
+    # of another process, before the copies; one of the three is heard, and nothing twice
+    for data in (b'2', b'1', b'2'):
+        hall.arrive('odom', data)
+    assert [message for _, _, message in hall.heard[heard:]] == ['2']
+
+
+def test_a_foreign_message_with_the_bytes_of_a_lost_copy_is_heard_later(virtual_time):
+    hall, own = Hall(), iter((b'1', b'2'))
+    odom = hall.publisher('odom')
+    hall.listen(hall.node(), 'joints', lambda _: odom(next(own)))
+    hall.listen(hall.node(), 'odom')
+    for _ in range(2):
+        hall.arrive('joints', b'j')
+    heard = len(hall.heard)
+    hall.arrive('odom', b'2')
+    virtual_time.sleep(PATIENCE)
+    hall.arrive('odom', b'1')
+    assert [message for _, _, message in hall.heard[heard:]] == ['1']
 
 
 def test_a_topic_passes_once_in_a_turn():
