@@ -132,7 +132,7 @@ class InputWatch:
         self._subscriptions.setdefault(subscription.topic_name, []).append(subscription)
 
     def discard(self, subscription: Subscription) -> None:
-        """Leave a subscription out: it was destroyed, or is no input."""
+        """Leave a subscription out: it was destroyed, or serves another purpose."""
         for topic, subscriptions in tuple(self._subscriptions.items()):
             if subscription in subscriptions:
                 subscriptions.remove(subscription)
