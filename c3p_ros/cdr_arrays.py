@@ -130,8 +130,8 @@ def tables(messages: Sequence[bytes], kind: str) -> Iterator[Table]:
     length = np.array([len(data) for data in messages])
     for size in np.unique(length):
         rows = np.flatnonzero(length == size)
-        block = np.frombuffer(b''.join([messages[k] for k in rows.tolist()]), np.uint8)
-        block = block.reshape(len(rows), size)
+        joined = b''.join([messages[k] for k in rows.tolist()])
+        block = np.frombuffer(joined, np.uint8).reshape(len(rows), size)
         while len(rows):
             layout = _layout(messages[int(rows[0])], kind)
             alike = np.ones(len(rows), bool)

@@ -142,7 +142,7 @@ def described(robot: CasterRobot, unknown: Unknown) -> float:
     return float(value.mean())
 
 
-def with_values(robot: CasterRobot, where: Sequence[Unknown], values: Sequence[float]
+def with_values(robot: CasterRobot, where: Sequence[Unknown], values: Sequence[float] | Array
                 ) -> tuple[CasterRobot, float]:
     """
     Return `robot` with the `values` of the unknowns `where`, and the delay.

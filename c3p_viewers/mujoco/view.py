@@ -31,7 +31,7 @@ class View(NamedTuple):
         Angle of view from the lower to the upper edge.
     """
 
-    target: Sequence[float] = (0.0, 0.0, 0.06)
+    target: Sequence[float] | Array = (0.0, 0.0, 0.06)
     distance: float = 1.7
     azimuth: float = math.radians(-125)
     elevation: float = math.radians(28)
