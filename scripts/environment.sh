@@ -11,6 +11,9 @@ unset PYTHONPATH AMENT_PREFIX_PATH COLCON_PREFIX_PATH CMAKE_PREFIX_PATH LD_LIBRA
 # what is imported is compiled once, into this folder; without that each start takes three times as long
 unset PYTHONDONTWRITEBYTECODE
 
+# folder of the environment; set another one before `set_up` for the wheels of another distribution
+venv=.venv
+
 find_python() {
     local name
     for name in "${PYTHON:-}" python3 python3.13 python3.12 python3.11 python3.10; do
@@ -37,46 +40,46 @@ install_venv_package() {
     $apt update -qq && $apt install -y -qq python3-venv > /dev/null
 }
 
-# get PACKAGES...: install into .venv; with uv, which takes a fourth of pip's time, or else with pip
+# get PACKAGES...: install them; with uv, which takes a fourth of pip's time, or else with pip
 get() {
     # bytecode is made when a module is imported: most never are
-    local pip=(.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-compile)
-    if [ ! -x .venv/uv/bin/uv ]; then
-        "${pip[@]}" --target .venv/uv uv > /dev/null 2>&1 || true
+    local pip=("$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-compile)
+    if [ ! -x "$venv/uv/bin/uv" ]; then
+        "${pip[@]}" --target "$venv/uv" uv > /dev/null 2>&1 || true
     fi
     # what is wrong, pip says
     with_uv "$@" 2> /dev/null || "${pip[@]}" "$@"
 }
 
 with_uv() (
-    settings=$(.venv/bin/python scripts/uv_settings.py) && eval "$settings" &&
-        .venv/uv/bin/uv pip install --quiet --no-cache --python .venv/bin/python "$@"
+    settings=$("$venv/bin/python" scripts/uv_settings.py) && eval "$settings" &&
+        "$venv/uv/bin/uv" pip install --quiet --no-cache --python "$venv/bin/python" "$@"
 )
 
 # processes that compile kernels
 compiling=
 
-# set_up EXTRAS [PARTS...]: make .venv, or bring it up to date, with the project and these extras.
-# Meanwhile a process for each further argument compiles the kernels of these parts of
+# set_up EXTRAS [PARTS...]: make the environment, or bring it up to date, with the project and
+# these extras. Meanwhile a process for each further argument compiles the kernels of these parts of
 # compile_kernels.py; finish_compiling waits for them
 set_up() {
     local python stamp extras=$1
     shift
     python=$(find_python)
-    if [ ! -x .venv/bin/python ]; then
-        "$python" -m venv .venv 2> /dev/null || {
-            rm -rf .venv
+    if [ ! -x "$venv/bin/python" ]; then
+        "$python" -m venv "$venv" 2> /dev/null || {
+            rm -rf "$venv"
             install_venv_package
-            "$python" -m venv .venv
+            "$python" -m venv "$venv"
         }
     fi
     # install again only when what is installed may have changed
     stamp=$(cat setup.py pyproject.toml | cksum)
-    if ! grep -qxF "$stamp $extras" .venv/c3p_stamp 2> /dev/null; then
-        echo 'installing into .venv (about a minute)'
+    if ! grep -qxF "$stamp $extras" "$venv/c3p_stamp" 2> /dev/null; then
+        echo "installing into $venv (about a minute)"
         # mujoco before 4 has the folder of mujoco-core, and pip would mix their files
-        if compgen -G '.venv/lib/python3.1[1-9]/site-packages/mujoco-[1-3].*.dist-info' > /dev/null; then
-            .venv/bin/python -m pip uninstall --quiet --yes mujoco
+        if compgen -G "$venv"'/lib/python3.1[1-9]/site-packages/mujoco-[1-3].*.dist-info' > /dev/null; then
+            "$venv/bin/python" -m pip uninstall --quiet --yes mujoco
         fi
         # the distribution was called c3p; what is left of it would own the commands as well
         if compgen -G '.venv/lib/python3.1[0-9]/site-packages/c3p-*.dist-info' > /dev/null; then
@@ -88,20 +91,20 @@ set_up() {
             local parts
             for parts in "$@"; do
                 # shellcheck disable=SC2086 # several
-                PYTHONPATH=. .venv/bin/python scripts/compile_kernels.py $parts > /dev/null 2>&1 &
+                PYTHONPATH=. "$venv/bin/python" scripts/compile_kernels.py $parts > /dev/null 2>&1 &
                 compiling="$compiling $!"
             done
             # shellcheck disable=SC2064 # of these processes
             trap "kill $compiling 2> /dev/null || true" EXIT
         fi
         get --editable ".[$extras]"
-        rm -rf .venv/uv
+        rm -rf "$venv/uv"
         # one line for each set of extras of this version
-        grep -F "$stamp" .venv/c3p_stamp 2> /dev/null > .venv/c3p_stamp.new || true
-        echo "$stamp $extras" >> .venv/c3p_stamp.new
-        mv .venv/c3p_stamp.new .venv/c3p_stamp
+        grep -F "$stamp" "$venv/c3p_stamp" 2> /dev/null > "$venv/c3p_stamp.new" || true
+        echo "$stamp $extras" >> "$venv/c3p_stamp.new"
+        mv "$venv/c3p_stamp.new" "$venv/c3p_stamp"
     fi
-    export PATH="$PWD/.venv/bin:$PATH"
+    export PATH="$PWD/$venv/bin:$PATH"
     export ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST
 }
 

@@ -368,3 +368,11 @@ def test_scripts_keep_the_bytecode_of_imports_whatever_the_shell_is_set_to():
         capture_output=True, text=True, check=True,
         env={**os.environ, 'PYTHONDONTWRITEBYTECODE': '1'})
     assert ran.stdout == 'False\n'
+
+
+def test_the_tests_of_the_nodes_run_on_the_wheels_of_kilted_too():
+    text = (ROOT / 'scripts/run_tests.sh').read_text(encoding='utf-8')
+    folders = re.search(r'^nodes=\((.*?)\)', text, re.DOTALL | re.MULTILINE).group(1).split()
+    assert 'test/c3p_ros' in folders and all((ROOT / folder).is_dir() for folder in folders)
+    jobs = yaml.safe_load((ROOT / '.github/workflows/ci.yml').read_text(encoding='utf-8'))['jobs']
+    assert any('run_tests.sh --kilted' in step.get('run', '') for step in jobs['kilted']['steps'])
