@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from c3p_hardware.canopen.cia402 import INTERNAL_LIMIT, VOLTAGE_ENABLED, DriveState, state_bits
 from c3p_hardware.canopen.process_data import DRIVE_SAMPLE
-from c3p_hardware.drive_watch import HELD, DriveWatch
+from c3p_hardware.drive_watch import HELD, OVERSPEED_TIME, SETTLING, DriveWatch
 from c3p_hardware.settings import DriveSettings, SettingsError
 from c3p_hardware.supervisor import ArmState
 
@@ -64,7 +64,8 @@ def test_a_wheel_that_turns_too_fast_stops_all_and_is_named(sign):
 def test_without_margin_or_limit_no_rate_is_too_fast(settings):
     bench = CardBench(settings).arm()
     bench.wheel_rate = np.full(3, 1e4)
-    assert drive(bench, 10).state == ArmState.ARMED
+    # longer than the time of an overspeed
+    assert drive(bench, round(4 * OVERSPEED_TIME / PERIOD)).state == ArmState.ARMED
 
 
 def test_a_robot_that_is_pushed_by_hand_has_no_overspeed():
@@ -180,6 +181,43 @@ def test_a_drive_that_reports_its_limit_may_give_less_but_not_the_opposite():
     # and without that bit it is a deviation
     rig = Drives()
     assert [rig.cycle(900, 100) for _ in range(30)][-1] == ['torque']
+
+
+def cycles_until_torque(rig, order, actuals):
+    """Return the cycles until the deviation is a problem, None without one."""
+    for k, actual in enumerate(actuals):
+        if 'torque' in rig.cycle(order, actual):
+            return k
+    return None
+
+
+def test_a_deviation_that_hardly_shrinks_does_not_settle():
+    """Within 50 ms by less than a quarter of the tolerance: no slope, and a problem in time."""
+    rig = Drives()
+    for _ in range(20):
+        rig.cycle(0, 0)
+    slow = 0.5 * SETTLING * TOLERANCE / 12
+    assert 10 <= cycles_until_torque(rig, 0, 900 - slow * np.arange(60)) <= 13
+    # one that shrinks by a quarter each time restarts the clock
+    rig = Drives()
+    for _ in range(20):
+        rig.cycle(0, 0)
+    quick = 1.1 * SETTLING * TOLERANCE
+    assert cycles_until_torque(rig, 0, np.maximum(900 - quick * np.arange(60) / 2, 0)) is None
+
+
+def test_rounding_to_a_permille_is_no_deviation_however_small_the_tolerance():
+    assert cycles_until_torque(Drives(torque_tolerance=1e-4), 200, [201] * 40) is None
+    assert cycles_until_torque(Drives(torque_tolerance=1e-4), 200, [202] * 40) is not None
+
+
+def test_a_command_counts_for_as_long_as_it_may_act_and_no_longer():
+    """A drive that keeps a torque is given HELD, the cycles of its order, and the 50 ms."""
+    rig = Drives()
+    for _ in range(40):
+        assert rig.cycle(200, 200) == []
+    late = cycles_until_torque(rig, -200, [200] * 60)
+    assert HELD + 0.05 < late * PERIOD < HELD + 0.05 + 4 * PERIOD
 
 
 @given(st.integers(0, 2**32 - 1))

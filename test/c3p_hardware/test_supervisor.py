@@ -96,6 +96,13 @@ def test_what_others_find_stops_all_wheels_in_the_same_cycle(driving, name):
     check_locked(driving)
 
 
+def test_one_device_without_configuration_among_several_faults_is_configured(driving):
+    driving.supervisor.latch(LATCHED['jump'])
+    assert not driving.supervisor.to_configure
+    driving.supervisor.latch(LATCHED['bus'])
+    assert driving.supervisor.to_configure
+
+
 @pytest.mark.parametrize('node', [DRIVE, ENCODER])
 @pytest.mark.parametrize('missed', [1, 2, 5])
 def test_a_device_may_leave_so_many_cycles_unanswered_and_no_more(node, missed):
