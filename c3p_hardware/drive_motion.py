@@ -61,6 +61,10 @@ class DriveMotion:
         for i, drive in enumerate(self._drives):
             if drive.sampled:
                 self.rate[i] = self._rate_of(drive, self._counts[i])
+            elif now - drive.sampled_at > RATE_TIME:
+                # nothing is known of it, also when it responds again
+                self._counts[i].clear()
+                self.rate[i] = 0.0
         still = self.speed() <= REST_SPEED
         self._still_since = min(self._still_since, now) if still else math.inf
 

@@ -227,8 +227,9 @@ class JointSensing:
         if self._path <= FIRST_PATH:
             return Problem(
                 'wiring', 'drift', f'the joints contradict each other {self._path:.2f} m after '
-                f'arming, most of all the angle of {encoder.joint}, {angle:.0f}°', f'{STEPS}: '
-                f'directions, node ids and zeros; then its shaft coupling, {RECOVER}')
+                f'arming, most of all the angle of {encoder.joint}, {angle:.0f}°, which drifts '
+                'against the motion of the other casters', f'{STEPS}: directions, node ids and '
+                f'zeros; then its shaft coupling, {RECOVER}')
         return Problem(
             encoder.name, 'drift', f'its angle, {angle:.0f}°, drifts against the motion '
             'of the other casters', 'check its shaft coupling, its supply and encoders.zeros, '

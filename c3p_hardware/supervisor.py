@@ -144,7 +144,7 @@ class Supervisor:
             return
         if self.state != ArmState.DISARMED:
             raise Refused('; '.join(map(str, self.faults)) or
-                          f'the robot is {self.state.value}: {self.moving}')
+                          f'the robot is {self.state.value}: {self.moving or "just at rest"}')
         if late := self._late():
             raise Refused(f'{late}: no sample yet')
         if problems := self._problems(now):

@@ -161,6 +161,7 @@ class CardLink:
         Refused
             Arming is rejected in the present state.
         """
+        self._wait_for_rest(self._cycle())
         with self._cycle().lock:
             self._supervisor.arm(time.monotonic())
         return self._wait(ArmState.ARMING, ArmState.ARMED)
@@ -191,6 +192,8 @@ class CardLink:
         loop = self._loop
         if loop is not None:
             self._wait_for_rest(loop)
+            with loop.lock:
+                self._supervisor.check_rest()
         if loop is None or self._supervisor.to_configure:
             self.connect()
         with self._cycle().lock:
@@ -228,12 +231,12 @@ class CardLink:
         return self._loop
 
     def _wait_for_rest(self, loop: CycleLoop) -> None:
-        """Return once the robot stands; Refused when it does not soon."""
+        """Return once a robot that stops stands, or after a while."""
         end = time.monotonic() + REST_WITHIN
-        while loop.failure is None and self._supervisor.moving and time.monotonic() < end:
+        while loop.failure is None and time.monotonic() < end and (
+                self.state == ArmState.STOPPING
+                or self.state == ArmState.FAULT and self._supervisor.moving):
             time.sleep(POLL_PERIOD)
-        with loop.lock:
-            self._supervisor.check_rest()
 
     def _wait(self, transient: ArmState, goal: ArmState) -> str:
         """Return once the state has left `transient`, which the supervisor limits in time."""
