@@ -192,7 +192,7 @@ def _page(robot: CasterRobot, metrics: Mapping[str, Any]) -> tuple[Figure, GridS
     if metrics.get('missed'):
         sheet.text(0.055, 1.0 - MISSED_AT / sheet.get_figheight(), textwrap.shorten(
             metrics['missed'], MISSED_LETTERS, placeholder=' …'), fontsize=style.TITLE - 0.5,
-            va='center', color=style.ALERT)
+            va='center', color=style.ALERT, parse_math=False)
     return sheet, grid
 
 

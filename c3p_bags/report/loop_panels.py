@@ -94,7 +94,8 @@ def draw_states(axes: Axes, run: Run) -> None:
                          alpha=0.35 if state.level == 0 else 1.0,
                          label=None if state.level in shown else LEVELS[state.level])
         shown.add(state.level)
-    axes.set_yticks(range(len(names)), [short(name) for name in names])
+    # a dollar in a name begins no formula
+    axes.set_yticks(range(len(names)), [short(name) for name in names], parse_math=False)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.grid(False, axis='y')
     legend(axes)

@@ -172,7 +172,7 @@ def figure(panels: Sequence[Panel], runs: Sequence[Run], margin: float = 0.72) -
     if len(runs) > 1:
         for k, run in enumerate(runs):
             page.text(left + k * (column + 0.045), 1.0 - 0.2 / height, f'{"AB"[k]}: {run.name}',
-                      fontsize=11, fontweight='bold', color=INK, va='center')
+                      fontsize=11, fontweight='bold', color=INK, va='center', parse_math=False)
     return page
 
 

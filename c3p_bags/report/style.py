@@ -96,7 +96,7 @@ def page(title: str, facts: Sequence[str], source: str = '', *, good: bool = Tru
         'left': 0.055, 'right': 0.985, 'top': 1.0 - PANELS_AT / height, 'bottom': 0.48 / height,
         'hspace': 0.36, 'wspace': 0.22, **grid})
     sheet.text(left, 1.0 - TITLE_AT / height, title, fontsize=HEADLINE, fontweight='bold',
-               va='center', color=INK if good else ALERT)
+               va='center', color=INK if good else ALERT, parse_math=False)
     sheet.text(0.985, 1.0 - TITLE_AT / height, source, fontsize=TITLE - 0.5, va='center',
                ha='right', color=MUTED)
     sheet.text(left, 1.0 - FACTS_AT / height, '   |   '.join(facts), fontsize=TITLE - 0.5,
