@@ -75,7 +75,7 @@ class Access:
     Attributes
     ----------
     session : str
-        The secret: whoever has it may read and command, until the server ends.
+        The secret that permits reading and commanding until the server ends.
     """
 
     def __init__(self, port: int, announce: Callable[[str], None],

@@ -60,7 +60,7 @@ function effect(s) {
     + "twist_mux on cmd_vel. Use the switch of the robot.");
   else found.push(`Stop pressed${s.confirmed ? " and confirmed by twist_mux" : ""}. The robot `
     + "stops and stays stopped; after the release it waits for a new goal.");
-  const speed = connected && s.alive ? speedOf(last()) : null;
+  const speed = s.alive ? speedOf(last()) : null;
   if (speed > 0.05 && performance.now() - pressedAt > 2000)
     found.push(`It still moves at ${speed.toFixed(2)} m/s.`);
   if (!s.mux && (s.others || []).length) found.push(
@@ -74,6 +74,10 @@ function problems(s) {
     + Connection.refusal());
   else if (!connected && everConnected) found.push("Connection lost: not connected, STOP has no "
     + "effect. This page shows the past. Is c3p dashboard still running?");
+  if (!connected) {
+    if (s.pressed) found.push("Before that the stop was pressed.");
+    return found;
+  }
   if (s.pressed) found.push(...effect(s));
   else if (s.locked) found.push("Locked by the stop of another program, or since the start of the "
     + "mux.");
@@ -120,7 +124,7 @@ function tiles(s) {
 function stopWords(s) {
   const heard = (s.receivers || []).length;
   el("stop").setAttribute("aria-pressed", Boolean(s.pressed));
-  el("stop").textContent = stopping ? "stopping …" : !s.pressed ? "STOP"
+  el("stop").textContent = stopping ? "stopping …" : !s.pressed || !connected ? "STOP"
     : heard && s.confirmed !== false ? "STOPPED" : "NOT HEARD";
   el("stop").classList.toggle("dead", !connected);
   el("release").hidden = !s.locked;

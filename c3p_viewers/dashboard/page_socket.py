@@ -102,7 +102,7 @@ class PageSocket(WebSocketHandler):
 
     def prepare(self) -> None:
         """Refuse what is not the page of this server."""
-        host = self.request.host
+        host = self.request.headers.get('Host', '')
         if not is_loopback(host):
             raise HTTPError(403, f'Host {host[:80]!r}: must be a name of this computer')
         origin = self.request.headers.get('Origin', '')

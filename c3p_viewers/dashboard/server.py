@@ -141,9 +141,10 @@ class _Local(RequestHandler):
             self.set_header(name, value)
 
     def prepare(self) -> None:
-        if not is_loopback(self.request.host):
-            raise HTTPError(403, f'Host {self.request.host[:80]!r}: must be a name of this '
-                            'computer')
+        # not request.host, which is a name of this computer where the header is empty
+        host = self.request.headers.get('Host', '')
+        if not is_loopback(host):
+            raise HTTPError(403, f'Host {host[:80]!r}: must be a name of this computer')
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:
         error = kwargs.get('exc_info', (None, None))[1]
