@@ -87,7 +87,7 @@ def press(page: Page, case: Case) -> None:
 
 def release(page: Page) -> None:
     """Release the stop and wait until the page shows it."""
-    page.until('connected')
+    page.until('connected && status.pressed')
     page.value('el("release").click()')
     page.until(READY)
 
@@ -132,7 +132,6 @@ def alone(tries: int) -> list[Case]:
                     press(page, case)
                 finally:
                     process.send_signal(signal.SIGCONT)
-                page.until('connected && status.pressed')
                 release(page)
     return [unheard, stopped]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands of the live page, on their way from the server's thread to that of the node."""
+"""Queue of the commands of the live page, from the server's thread to that of the node."""
 
 from __future__ import annotations
 

@@ -18,13 +18,14 @@ async function send(name, body) {
 }
 /* the stop that this page presses: waiting for its acknowledgement, or why it failed */
 let stopping = false, failure = "", pressedAt = 0;
+/* until the next status, which was sent after the acknowledgement and has its effect */
+let acknowledged = false;
 async function stop() {
   stopping = true; failure = "";
   words();
   const reply = await Connection.send("e_stop");
   stopping = false;
-  /* the status of the dashboard follows */
-  if (reply.ok) status = {...status, pressed: true, presses: status.presses + 1};
+  if (reply.ok) acknowledged = true;
   else failure = `The stop was NOT sent, or not received: ${reply.text}. Use the switch of the `
     + "robot.";
   words();
@@ -160,7 +161,7 @@ function nodeList(s) {
            make("ul", null, ...s.nodes.map(nodeRow)));
 }
 function words() {
-  const s = status;
+  const s = acknowledged ? {...status, pressed: true} : status;
   warn(problems(s).join(" "));
   stopWords(s);
   el("link").textContent = !connected ? everConnected || Connection.refusal() ? "not connected"
@@ -325,7 +326,7 @@ Connection.on.values = values => {
   take(values.samples);
   if (values.status) {
     if (values.status.pressed && !status.pressed) { pressedAt = performance.now(); failure = ""; }
-    status = values.status;
+    status = values.status; acknowledged = false;
   }
   changed = true;
 };

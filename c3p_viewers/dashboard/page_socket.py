@@ -23,7 +23,7 @@ message of the server            meaning
 
 The values wait for the page, so that acknowledgements of a slow page or tunnel never queue behind
 more than one batch of them. The page's clock is not compared with the server's: the age of a
-command follows from the time at which its ``beat`` was sent, and includes both ways.
+command follows from the time at which its ``beat`` was sent, and includes both directions.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ LOST = ('This address is not valid, or no longer. Open the address that c3p dash
 @dataclass
 class Shared:
     """
-    What all pages share.
+    Objects that all pages share.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class PageSocket(WebSocketHandler):
     """Connection with one page."""
 
     def initialize(self, shared: Shared) -> None:
-        """Store what all pages share; the connection is not open yet."""
+        """Store the shared objects; the connection is not open yet."""
         self._shared = shared
         self._known = False
         self._ready = False

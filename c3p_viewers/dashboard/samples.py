@@ -43,7 +43,7 @@ def sample(robot: CasterRobot, moment: Moment) -> dict[str, Any]:
 
 
 class Seen(NamedTuple):
-    """What a browser has received: numbers of the newest sample and of the newest status."""
+    """Numbers of the newest sample and of the newest status that a browser has received."""
 
     sample: int = 0
     status: int = 0

@@ -3,6 +3,8 @@
 
 import inspect
 import os
+import socket
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -82,3 +84,21 @@ def test_the_foxglove_server_listens_on_loopback_unless_it_is_given_an_address()
 
     for kind in (FoxgloveServer, BagPlayer, FoxgloveLive):
         assert inspect.signature(kind.__init__).parameters['host'].default == '127.0.0.1'
+
+
+def test_the_live_page_listens_on_loopback_only():
+    from c3p_viewers.dashboard.command_queue import Requests
+    from c3p_viewers.dashboard.samples import History
+    from c3p_viewers.dashboard.server import DashboardServer
+    from c3p_viewers.dashboard.static_page import static_page
+
+    server = DashboardServer(static_page(), {}, History(), Requests({}))
+    try:
+        listening = [fields[1] for line in list(open('/proc/self/net/tcp'))[1:]
+                     if (fields := line.split())[3] == '0A'
+                     and int(fields[1].split(':')[1], 16) == server.port]
+        # 127.0.0.1, in the order of the processor's bytes
+        assert {place.split(':')[0] for place in listening} == {
+            f'{struct.unpack("=I", socket.inet_aton("127.0.0.1"))[0]:08X}'}
+    finally:
+        server.close()
