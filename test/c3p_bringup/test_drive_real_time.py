@@ -18,6 +18,7 @@ from virtual_time import RealTime  # noqa: E402
 
 from c3p_bringup.nodes import module_of  # noqa: E402
 from c3p_bringup.processes import NodeProcess  # noqa: E402
+from c3p_controller.goals.goal_life import CANCELLED, RESTARTED  # noqa: E402
 from c3p_ros.participants import bound_participants  # noqa: E402
 from c3p_simulation.simulation_node import SimulationNode  # noqa: E402
 
@@ -97,6 +98,8 @@ def test_a_robot_that_appears_during_a_drive_ends_it_and_its_goal(tmp_path):
             bench.add(SimulationNode)
             bench.wait_for(lambda: drive.returncode is not None, 'the end')
             check_refused(drive)
-        assert [result.message.split(':')[0] for result in results] == ['cancelled']
+        # by the command, or before by the position controller, which sees the other robot as well
+        ended, = (result.message.split(':')[0] for result in results)
+        assert ended in (CANCELLED, RESTARTED), ended
     finally:
         bench.close()
