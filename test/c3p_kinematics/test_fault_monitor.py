@@ -14,7 +14,15 @@ from c3p_description.model import CasterRobot
 from c3p_kinematics import _fault_kernels as kernels
 from c3p_kinematics._odometry_state import MEMORY
 from c3p_kinematics.casters import inverse
-from c3p_kinematics.faults import KINDS, SURE, FaultMonitor, FaultSettings
+from c3p_kinematics.faults import (
+    ENCODER,
+    KINDS,
+    OF_STEERING,
+    SURE,
+    FaultMonitor,
+    FaultReport,
+    FaultSettings,
+)
 from c3p_kinematics.odometry import Odometry
 from c3p_kinematics.se2 import integrate
 
@@ -215,3 +223,55 @@ def test_a_sample_that_is_no_number_changes_nothing_and_settings_are_checked():
         FaultSettings(creep=-1.0)
     with pytest.raises(ValueError, match=r'memory = 0\.0'):
         FaultSettings(memory=0.0)
+
+
+def report(*rows, alarm=True):
+    """Return a report with these probabilities of the kinds, in their order, by caster."""
+    table = np.zeros((3, len(KINDS)))
+    for caster, row in enumerate(rows):
+        table[caster, :len(row)] = row
+    return FaultReport(alarm, table, 100.0, 20.0, np.zeros(3))
+
+
+@pytest.mark.parametrize('rows, text', [
+    (([0.97],), 'w_1: rolling slip 0.97'),
+    # one kind alone, and not sure: there is nothing that it is distinguished from
+    (([0.9],), 'w_1: rolling slip 0.90'),
+    (([0.6], [0.3]), 'w_1: rolling slip 0.60 or w_2: rolling slip 0.30, not distinguishable'),
+    (([0.4, 0.3], [0.2], [0.06]), 'w_1: rolling slip 0.40 or w_1: wheel encoder stuck 0.30 or '
+                                  'w_2: rolling slip 0.20, not distinguishable'),
+    (([0.04], [0.04]), 'more than one wheel slips, or has a wrong encoder, probability 0.92'),
+    (([0.3], [0.1]), 'more than one wheel slips, or has a wrong encoder, probability 0.60'),
+    ((), 'more than one wheel slips, or has a wrong encoder, probability 1.00')])
+def test_the_text_names_what_is_likely_and_says_when_it_is_not_one_caster(rows, text):
+    assert report(*rows).text(JOINTS[:3]) == text
+    assert report(*rows, alarm=False).text(JOINTS[:3]) == ''
+
+
+@pytest.mark.parametrize('kind', range(len(KINDS)))
+def test_kinds_of_encoders_are_those_with_encoder_in_their_name(kind):
+    assert ENCODER[kind] == ('encoder' in KINDS[kind])
+    assert OF_STEERING[kind] == ('steering' in KINDS[kind])
+
+
+def test_an_alarm_begins_and_ends_after_an_uninterrupted_time():
+    monitor = FaultMonitor(C3P, settings=FaultSettings(persistence=0.02, release=0.05))
+    high, low = 2.0 * monitor.threshold, 0.0
+
+    def states(*statistics):
+        found = []
+        for statistic in statistics:
+            monitor.judge(DT, np.ones(3), statistic, np.zeros(3))
+            found.append(monitor.alarm)
+        return found
+
+    # 3 cycles are too short, also with others behind a pause
+    assert not any(states(*[high] * 3, low, *[high] * 3, low, *[high] * 3))
+    assert states(low, *[high] * 6)[-1]
+    assert all(states(*[low] * 9, high, *[low] * 9, high))
+    assert not states(*[low] * 12)[-1]
+    # the threshold itself is no alarm
+    assert not any(states(*[monitor.threshold] * 50))
+    monitor.reset()
+    assert np.isinf(monitor.state.memory[:, kernels.LEAPT:kernels.LEAPT + 2]).all()
+    assert FaultSettings().memory == 2.0 and FaultSettings().persistence == 0.01
