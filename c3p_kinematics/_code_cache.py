@@ -48,10 +48,12 @@ _InTree: Any = getattr(caching, 'InTreeCacheLocator', None) or caching._InTreeCa
 
 
 class _Beside(_InTree):
-    """The folder beside the sources, also where it cannot be written to."""
+    """The folder beside the sources, also where it cannot be written to: what it has is read."""
 
-    def ensure_cache_path(self) -> None:
-        """Demand nothing: a missing file is a miss, and the others are read."""
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> Any:
+        """Return the place of a function in a file of sources; None for others."""
+        return cls(py_func, py_file) if py_file.endswith('.py') else None
 
 
 class _SealedCode(caching.CompileResultCacheImpl):
@@ -118,8 +120,7 @@ def place_of_code(function: Any) -> tuple[str, str]:
     """Return the folder for the machine code of a function, and why it is not kept; else ''."""
     place = CodeCache(function)._impl.locator
     try:
-        # that of read-only sources asks for nothing
-        caching._CacheLocator.ensure_cache_path(place)
+        place.ensure_cache_path()
     except OSError as error:
         return place.get_cache_path(), f'{error.strerror}'
     return place.get_cache_path(), ''

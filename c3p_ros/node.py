@@ -28,6 +28,7 @@ from c3p_ros.exchange import Exchange, Listener, subscribers
 from c3p_ros.input_watch import WatchedNode
 from c3p_ros.messages import MessageError, check_age, ns_to_stamp, pose_numbers
 from c3p_ros.parameters import Parameters
+from c3p_ros.real_time import CrowdedProcessor
 from c3p_ros.schema import COMMON
 from c3p_ros.wire import READERS
 
@@ -90,7 +91,8 @@ class SuiteNode(WatchedNode):
         # what its file says is taken for something else; one node of the chain logs them
         self.robot_warnings: tuple[str, ...] = ()
         self.robot = self._load_robot()
-        self.diagnostics = Diagnostics(self, self.robot.name, self.metrics)
+        self._processor = CrowdedProcessor()
+        self.diagnostics = Diagnostics(self, self.robot.name, self._judged_metrics)
 
     def _load_robot(self) -> CasterRobot:
         values = self.parameters.value
@@ -102,6 +104,12 @@ class SuiteNode(WatchedNode):
     def metrics(self) -> Mapping[str, Any]:
         """Return the metrics of the diagnostics, shown once a second; nodes override this."""
         return {}
+
+    def _judged_metrics(self) -> Mapping[str, Any]:
+        """Return `metrics`, and warn of overruns that starve other processes."""
+        found = self.metrics()
+        self.caution(self._processor.caution(int(found.get('overruns', 0))))
+        return found
 
     @property
     def simulated_time(self) -> bool:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from c3p_bringup.doctor.check import Check, fail, ok, version_of, warn
 from c3p_bringup.modules import how_to_have
-from c3p_ros.real_time import LATENCY, LIMITS, describe
+from c3p_ros.real_time import CROWDED, LATENCY, LIMITS, crowded, describe
 
 OLDEST, NEWEST = (3, 10), (3, 13)
 
@@ -123,8 +123,12 @@ def real_time(processes: Path = Path('/proc'), latency: Path = LATENCY) -> Itera
             called = (process / 'cmdline').read_bytes().split(b'\0')
             if not any(Path(os.fsdecode(word)).name == 'robot_nodes' for word in called[:3]):
                 continue
-            yield ok('real time', f'robot_nodes, process {process.name}: '
-                     f'{describe(process) or "no option is on"}')
+            options = (f'robot_nodes, process {process.name}: '
+                       f'{describe(process) or "no option is on"}')
+            if crowded(int(process.resolve().name)):
+                yield warn('real time', f'{options}: where its loop overruns', CROWDED)
+            else:
+                yield ok('real time', options)
         except OSError:  # of another user, or ended
             continue
 

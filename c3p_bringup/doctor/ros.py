@@ -59,7 +59,7 @@ def log_files(environment: Mapping[str, str] = os.environ) -> Check:
     """Return the check of the directory of log files."""
     reason = why_without(environment)
     if reason:
-        text, _, remedy = reason.partition('; ')
+        text, _, remedy = reason.removeprefix('log files are ').partition('; ')
         return warn('log files', text, remedy)
     return ok('log files', f'{log_folder(environment)}')
 

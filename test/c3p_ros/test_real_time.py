@@ -96,3 +96,63 @@ def test_waiting_on_a_condition_ends_when_nothing_is_left(monkeypatch):
     end = time.monotonic() + 0.02
     real_time.wait_on(news, lambda: max(end - time.monotonic(), 0.0))
     assert time.monotonic() >= end and news.acquire(blocking=False)
+
+
+@pytest.fixture
+def on_one_processor(monkeypatch):
+    """As if this process had real-time priority and a single processor."""
+    monkeypatch.setattr(os, 'sched_getscheduler', lambda _: os.SCHED_FIFO)
+    monkeypatch.setattr(os, 'sched_getaffinity', lambda _: {1})
+
+
+def cautions(*overruns):
+    watch = real_time.CrowdedProcessor()
+    return [bool(watch.caution(count)) for count in overruns]
+
+
+def test_overruns_of_a_loop_that_starves_the_others_are_a_warning_once(on_one_processor):
+    assert cautions(0, 0, 3, 9, 20, 40) == [False, False, False, True, False, False]
+    # a delay now and then is of no harm
+    assert not any(cautions(0, 3, 3, 5, 5, 6, 6))
+    watch = real_time.CrowdedProcessor()
+    watch.caution(1)
+    text = watch.caution(2)
+    assert 'e-stop' in text and 'allow two processors' in text and '--priority' in text
+
+
+@pytest.mark.parametrize(('scheduler', 'processors'), [
+    (os.SCHED_OTHER, {1}), (os.SCHED_FIFO, {1, 2})])
+def test_overruns_without_priority_or_with_two_processors_starve_nothing(
+        scheduler, processors, monkeypatch):
+    monkeypatch.setattr(os, 'sched_getscheduler', lambda _: scheduler)
+    monkeypatch.setattr(os, 'sched_getaffinity', lambda _: processors)
+    assert not any(cautions(0, 3, 9, 20, 40)) and not real_time.crowded()
+
+
+def test_a_node_logs_the_warning_once(on_one_processor, bench, monkeypatch):
+    from c3p_viewers.marker_node import MarkerNode
+
+    count = iter(range(0, 1000, 10))
+    monkeypatch.setattr(MarkerNode, 'metrics', lambda self: {'overruns': next(count)})
+    told = []
+    monkeypatch.setattr(MarkerNode, 'caution', lambda self, text: told.append(text))
+    bench.add(MarkerNode)
+    bench.run(5.0)
+    assert [text for text in told if text] == [f'the loop overruns, {real_time.CROWDED}']
+
+
+def test_the_doctor_warns_of_a_process_of_priority_on_one_processor(
+        on_one_processor, tmp_path, monkeypatch):
+    from c3p_bringup.doctor import computer
+    from c3p_bringup.doctor.check import Level
+
+    process = tmp_path / '4711'
+    (process / 'fd').mkdir(parents=True)
+    (process / 'cmdline').write_bytes(b'python\0/usr/bin/robot_nodes\0--priority\x0050')
+    (process / 'status').write_text('VmLck:\t0 kB\n')
+    monkeypatch.setattr(os, 'sched_getparam', lambda _: os.sched_param(50))
+    *_, found = computer.real_time(tmp_path)
+    assert found.level is Level.WARN and 'priority 50' in found.text and 'e-stop' in found.remedy
+    monkeypatch.setattr(os, 'sched_getaffinity', lambda _: {1, 2})
+    *_, found = computer.real_time(tmp_path)
+    assert found.level is Level.OK
