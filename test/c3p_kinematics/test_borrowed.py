@@ -106,7 +106,7 @@ def test_no_program_starts_with_a_compiler_that_it_does_not_fit(change, program,
     line, = done.stderr.strip().splitlines()
     assert done.returncode in (1, 2)
     assert 'kernels need Numba from 0.58.1' in line and f'that of {numba.__version__}' in line
-    assert f"pip install '{compiled.NUMBA}'" in line
+    assert f"`pip install '{compiled.NUMBA}'`" in line
 
 
 @pytest.mark.parametrize('file', ['setup.py', 'scripts/environment.sh'])
