@@ -376,3 +376,17 @@ def test_the_tests_of_the_nodes_run_on_the_wheels_of_kilted_too():
     assert 'test/c3p_ros' in folders and all((ROOT / folder).is_dir() for folder in folders)
     jobs = yaml.safe_load((ROOT / '.github/workflows/ci.yml').read_text(encoding='utf-8'))['jobs']
     assert any('run_tests.sh --kilted' in step.get('run', '') for step in jobs['kilted']['steps'])
+
+
+# functions that NumPy has since 2.0 to 2.2; setup.py and Ubuntu 24.04 allow 1.26
+OF_NUMPY_2 = r'np\.(trapezoid|concat|astype|permute_dims|matrix_transpose|vecdot|unstack|' \
+    r'cumulative_sum|cumulative_prod|unique_\w+|bitwise_count|pow|acos|asin|atan2?|acosh|asinh|' \
+    r'atanh|isdtype|matvec|vecmat)\('
+
+
+def test_numpy_is_used_as_its_oldest_version_has_it(distribution):
+    assert 'numpy>=1.26' in distribution.install_requires
+    sources = [path for room in ROOMS for path in room.rglob('*.py')]
+    newer = [f'{path.relative_to(ROOT)}: {found[0]}' for path in sources
+             for found in re.finditer(OF_NUMPY_2, path.read_text(encoding='utf-8'))]
+    assert not newer, '\n'.join(newer)

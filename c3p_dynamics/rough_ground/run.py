@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.integrate import trapezoid
 
 from c3p_dynamics.rough_ground._contact_kernels import DEPTH, FX, FY, SX, SY, N, X, Y
 from c3p_dynamics.rough_ground._vehicle_kernels import BASE, LOST, Records
@@ -124,7 +125,7 @@ class DynamicRun:
     @property
     def balance_error(self) -> float:
         """Largest imbalance per energy that the motors turned over; J/J."""
-        turned = float(np.trapezoid(np.abs(self.motor_power).sum(axis=1), self.time))
+        turned = float(trapezoid(np.abs(self.motor_power).sum(axis=1), self.time))
         turned += float(np.ptp(self.energy[:, 1]))
         return float(np.max(np.abs(self.imbalance)) / turned) if turned > 0.0 else 0.0
 

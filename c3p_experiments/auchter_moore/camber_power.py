@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.integrate import trapezoid
 
 from c3p_description.reading.loader import load_tricycle
 from c3p_dynamics.rough_ground import DynamicRun, Tyre, drive, heavy_tricycle
@@ -126,7 +127,7 @@ def measure(run: DynamicRun, pace: float) -> Measured:
     lost = (run.dissipated[-1] - run.dissipated[0]) / span
 
     def mean(values: np.ndarray) -> float:
-        return float(np.trapezoid(values, run.time) / span)
+        return float(trapezoid(values, run.time) / span)
 
     spins = run.heavy.vehicle.spins
     passive = [k for k in range(run.joint.shape[1]) if k not in spins and k != 0]

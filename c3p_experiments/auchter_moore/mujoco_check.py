@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.integrate import trapezoid
 
 from c3p_description.reading.loader import load_tricycle
 from c3p_dynamics.rough_ground import DynamicRun, HeavyVehicle, Tyre, drive, heavy_tricycle
@@ -90,7 +91,7 @@ def compared(heavy: HeavyVehicle, name: str, terrain: Terrain, duration: float,
     theirs = drive_mujoco(heavy, terrain, desired, duration, settling=settling)
     power = ours.motor_power.sum(axis=1)
     other = np.sum(theirs.motor_torque * theirs.joint_rates, axis=1)
-    driving = [float(np.trapezoid(np.maximum(p, 0.0), ours.time)) for p in (power, other)]
+    driving = [float(trapezoid(np.maximum(p, 0.0), ours.time)) for p in (power, other)]
     work = [float((run.work[-1] - run.work[0]).sum()) for run in (ours, theirs)]
     # the jump of the rates at the start is left to each integrator
     after = ours.time > 0.5
