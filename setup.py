@@ -103,7 +103,8 @@ setup(
     name=DISTRIBUTION,
     version='0.1.0',
     description='Kinematics, odometry, dynamics and control of passively steered caster robots',
-    long_description=Path(__file__).with_name('README.md').read_text(encoding='utf-8'),
+    # colcon build --symlink-install runs a link to this file
+    long_description=Path(__file__).resolve().with_name('README.md').read_text(encoding='utf-8'),
     long_description_content_type='text/markdown',
     author='The C3P authors',
     author_email='c3p@example.org',

@@ -285,6 +285,28 @@ def test_the_command_is_on_the_path_of_a_workspace(colcon_prefix):
     assert 'BAG' in done.stdout, done.stderr
 
 
+def test_a_workspace_of_links_runs_from_the_sources_with_advice_for_a_workspace(
+        copied, tmp_path):
+    pytest.importorskip('colcon_ros', reason='pip install colcon-common-extensions')
+    source = tmp_path / 'src/c3p'
+    shutil.copytree(copied, source)
+    built = subprocess.run([sys.executable, '-m', 'colcon', 'build', '--symlink-install'],
+                           cwd=tmp_path, capture_output=True, text=True, timeout=300,
+                           env=colcon_environment())
+    assert built.returncode == 0, built.stderr
+    assert (tmp_path / 'install/c3p/lib/c3p/robot_nodes').exists()
+    script = ('import c3p_description.reading.how_to_install as h\n'
+              'print(h.HERE.parent.resolve(), h.how_to_install("view"), h.how_to_install(), '
+              'sep="\\n")')
+    ran = subprocess.run(
+        ['bash', '-c', f'source install/local_setup.bash && cd / && c3p --version && '
+         f"python -c '{script}'"], cwd=tmp_path, capture_output=True, text=True, timeout=300,
+        env={**colcon_environment(), 'PYTHONPATH': ''})
+    version, place, view, needed = ran.stdout.strip().splitlines()
+    assert version == 'c3p 0.1.0' and Path(place) in (source, tmp_path / 'build/c3p')
+    assert 'rerun-sdk>=' in view and f'{DISTRIBUTION}[' not in view and 'rosdep' in needed
+
+
 def test_pip_keeps_its_own_script_of_the_command(pip_prefix):
     # that of data_files starts with the python of the shell, not with that of the installation
     script, = pip_prefix.rglob('bin/c3p')
