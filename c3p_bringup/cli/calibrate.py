@@ -35,6 +35,19 @@ With --drive a drive that teaches enough is simulated and recorded first; with -
 commanded to the robot on the topics of this network."""
 
 
+# what of the prior can be set: name, unit, what it is of
+PRIOR = (('radius', 'PERCENT', 'wheel radii (default: 0.3)'),
+         ('offset', 'PERCENT', 'caster offsets (default: 2.0)'),
+         ('hip', 'MM', 'hip positions in x and y (default: 1.7)'),
+         ('zero', 'DEG', 'steering zeros (default: 0.3)'))
+
+# the exit code of drives that no lengths explain
+UNEXPLAINED = 1
+
+REMEDY = ('nothing was written. If the description is known less precisely than by default, give '
+          'its standard deviations (--prior-radius and its like); if wheels creep more, --creep')
+
+
 def add_calibrate(commands: Any) -> None:
     """Add the command to the subparsers of ``c3p``."""
     command = commands.add_parser('calibrate', description=DESCRIPTION)
@@ -69,6 +82,9 @@ def add_calibrate(commands: Any) -> None:
     errors.add_argument('--creep', type=positive, default=0.2, metavar='PERCENT',
                         help='error of the path of a wheel contact, by scrub and tyre (default: '
                              '%(default)s)')
+    for name, unit, what in PRIOR:
+        errors.add_argument(f'--prior-{name}', type=positive, metavar=unit,
+                            help=f'standard deviation of the described {what}')
     add_results(command, 'out/calibrate', 'robot file and picture')
     command.set_defaults(run=run)
 
@@ -88,6 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Carry the command out; return the exit code."""
     from c3p_experiments.calibration.calibrate import calibrate_bags
     from c3p_kinematics.calibration.parameters import CalibrationSettings
+    from c3p_kinematics.calibration.recording import UnexplainedError
 
     if min(arguments.counts) < 1:
         raise ValueError(f'--counts {" ".join(map(str, arguments.counts))}: must be 1 or more')
@@ -100,7 +117,7 @@ def run(arguments: argparse.Namespace) -> int:
     source = _imu(arguments)
     make_places(arguments.out, arguments.json)
     settings = CalibrationSettings(
-        wheel_resolution=2 * math.pi / arguments.counts[0],
+        _prior(arguments), wheel_resolution=2 * math.pi / arguments.counts[0],
         steering_resolution=2 * math.pi / arguments.counts[1], creep=0.01 * arguments.creep)
     if arguments.drive:
         arguments.robot = arguments.robot or 'c3p'
@@ -114,12 +131,27 @@ def run(arguments: argparse.Namespace) -> int:
             opened.append(bag)
             # the description of the first bag holds for all
             robot = robot or found
-        metrics = calibrate_bags(
-            opened, robot, arguments.out, namespace=arguments.namespace,
-            taped=_taped(arguments), ground_truth=arguments.ground_truth, settings=settings,
-            recorded=not arguments.robot, imu=source)
+        try:
+            metrics = calibrate_bags(
+                opened, robot, arguments.out, namespace=arguments.namespace,
+                taped=_taped(arguments), ground_truth=arguments.ground_truth, settings=settings,
+                recorded=not arguments.robot, imu=source)
+        except UnexplainedError as error:
+            print(f'c3p calibrate: {error}; {REMEDY}', file=sys.stderr)
+            return UNEXPLAINED
     show(metrics, arguments.json, table(metrics))
     return 0
+
+
+def _prior(arguments: argparse.Namespace) -> Any:
+    """Return the prior of the command line."""
+    from c3p_kinematics.calibration.parameters import Prior
+
+    given = {name: value * unit for name, value, unit in (
+        ('radius', arguments.prior_radius, 0.01), ('offset', arguments.prior_offset, 0.01),
+        ('hip', arguments.prior_hip, 1e-3), ('zero', arguments.prior_zero, math.radians(1.0)))
+        if value is not None}
+    return Prior(**given)
 
 
 def _drive(arguments: argparse.Namespace, bag: Path, settings: Any) -> None:

@@ -15,13 +15,14 @@ from c3p_bags.runs.run_log import RunLog
 from c3p_bags.storage.bag import Bag
 from c3p_description.model import Array, CasterRobot
 from c3p_description.reading.loader import load_casters
+from c3p_description.reading.written import replace_text, write_robot
 from c3p_experiments.calibration.imu import ImuSource, Recorded, turns_by_imu
 from c3p_experiments.calibration.report import metrics_of, robot_file
 from c3p_experiments.kept_description import kept_description
 from c3p_kinematics.calibrating_odometry import CalibratingOdometry
-from c3p_kinematics.calibration.batch import calibrate
+from c3p_kinematics.calibration.explained import explained_calibration
 from c3p_kinematics.calibration.kept import kept_name, kept_text
-from c3p_kinematics.calibration.parameters import CalibrationSettings
+from c3p_kinematics.calibration.parameters import FIELDS, CalibrationSettings
 from c3p_kinematics.calibration.recording import CalibrationError, JointRecording
 from c3p_kinematics.calibration.references import Displacement, Distance, Reference
 from c3p_kinematics.odometry import OdometrySettings
@@ -175,6 +176,8 @@ def calibrate_bags(bags: Sequence[Bag], robot: str = 'c3p', out: str | Path = 'o
     ------
     BagError, ModelError, CalibrationError
         No bag, no robot, no motion, or a reference that does not exist.
+    UnexplainedError
+        The lengths do not explain the drives; nothing is written.
     """
     # plots are imported with the first page
     from c3p_experiments.calibration.page import Paths, calibration_figure
@@ -192,7 +195,7 @@ def calibrate_bags(bags: Sequence[Bag], robot: str = 'c3p', out: str | Path = 'o
         references += turns
         measured = {'imu': {'topic': imu.topic, 'scale_deviation': imu.settings.scale,
                             'bags': numbers}}
-    found = calibrate(model, recordings, references, settings)
+    found = explained_calibration(model, recordings, references, settings)
     paths = [Paths(before, odometry_of(model, log, found.parameters, settings), log.ground_truth)
              for log, before in zip(logs, described, strict=True)]
     out = Path(out)
@@ -200,13 +203,12 @@ def calibrate_bags(bags: Sequence[Bag], robot: str = 'c3p', out: str | Path = 'o
     sources = [str(bag) for bag in bags]
     metrics = {'robot': robot, 'bags': sources, **metrics_of(found, len(references)),
                **measured}
-    picture, document = calibration_figure(found, paths, out / 'calibrate.png')
-    metrics['files'] = {'picture': str(picture), 'picture_pdf': str(document)}
-    file = out / 'calibrated.yaml'
     robot = metrics['robot'] = kept_description(robot, out, recorded)
-    file.write_text(robot_file(found, robot, file, ', '.join(sources)), encoding='utf-8')
-    metrics['files']['robot'] = str(file)
+    file = out / 'calibrated.yaml'
     kept = file.with_name(kept_name(file.name))
-    kept.write_text(kept_text(file.name, found.parameters, found.covariance), encoding='utf-8')
-    metrics['files']['covariance'] = str(kept)
+    write_robot(file, robot_file(found, robot, file, ', '.join(sources)), found.robot, FIELDS)
+    replace_text(kept, kept_text(file.name, found.parameters, found.covariance))
+    picture, document = calibration_figure(found, paths, out / 'calibrate.png')
+    metrics['files'] = {'picture': str(picture), 'picture_pdf': str(document), 'robot': str(file),
+                        'covariance': str(kept)}
     return metrics

@@ -10,11 +10,15 @@ import numpy as np
 
 from c3p_description.reading.robot_files import base_of
 from c3p_kinematics.calibration.batch import OUTLIER, Calibration
-from c3p_kinematics.calibration.parameters import NAMES
+from c3p_kinematics.calibration.explained import DOUBTFUL
+from c3p_kinematics.calibration.parameters import NAMES, Prior
 from c3p_kinematics.calibration.words import file_text, lines, relative_to_gauge
 
 # part of the prior deviation that is left, above which a parameter was not seen
 UNSEEN = 0.9
+
+# ratio of deviations to those of the default prior that is rounding
+WIDER = 1.001
 
 KEYS = ('wheel_radius', 'caster_offset', 'hip_x', 'hip_y', 'steering_zero')
 
@@ -36,6 +40,7 @@ def metrics_of(found: Calibration, references: int) -> dict[str, Any]:
                         'outliers': int(np.sum(found.weights < OUTLIER))},
             'path_m': found.path, 'residual_rms': {'before': found.rms_before,
                                                    'after': found.rms_after},
+            'noise_factor': found.noise,
             'references': {'count': references, 'largest_before': _largest(found, 0),
                            'largest_after': _largest(found, 1)},
             'covariance': found.covariance.tolist(), 'notes': notes(found)}
@@ -57,6 +62,17 @@ def notes(found: Calibration) -> list[str]:
             text.append(f'{name} of caster {", ".join(unseen)}: the motion shows nothing of it, '
                         'and it stays as described; drive curves in both directions, with '
                         'changes of direction')
+    if found.rms_after > DOUBTFUL:
+        text.append(f'WARNING: residuals are {found.rms_after:.1f} times their noise: wheels slip '
+                    'or creep more than --creep states, or the description misses something; '
+                    'compare with another drive before using the file')
+    if found.noise > 1.0:
+        text.append(f'all intervals are for residuals that are {found.noise:.2f} times their '
+                    'noise')
+    if np.any(found.prior > WIDER * Prior().deviations(found.described)):
+        text.append('the prior is wider than that of sensed_kinematics: a node that continues '
+                    'from the covariance needs the same, description_std.wheel_radius, '
+                    '.caster_offset, .hip_position and .steering_zero')
     aside = int(np.sum(found.weights < OUTLIER))
     if aside:
         text.append(f'{aside} of {len(found.weights)} windows fit much worse than the rest '

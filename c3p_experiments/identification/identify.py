@@ -14,11 +14,12 @@ from c3p_bags.runs.run_log import RunLog, Series
 from c3p_bags.storage.bag import Bag
 from c3p_description.model import Array, CasterRobot
 from c3p_description.reading.loader import load_casters
+from c3p_description.reading.written import write_robot
 from c3p_dynamics.identification.identify import identify
 from c3p_dynamics.identification.parameters import USUAL
 from c3p_dynamics.identification.recording import IdentificationError, Recording, ShootingSettings
 from c3p_dynamics.identification.result import Identification
-from c3p_experiments.identification.report import metrics_of, robot_file
+from c3p_experiments.identification.report import identified_fields, metrics_of, robot_file
 from c3p_experiments.kept_description import kept_description
 
 TORQUES = ('auto', 'command', 'measured')
@@ -238,11 +239,11 @@ def identify_bag(bag: Bag, robot: str = 'c3p', out: str | Path = 'out/identify',
     metrics['notes'] += result.notes
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
-    picture, document = identification_figure(result.found, model, result.recording,
-                                              out / 'identify.png')
-    metrics['files'] = {'picture': str(picture), 'picture_pdf': str(document)}
     file = out / 'identified.yaml'
     robot = metrics['robot'] = kept_description(robot, out, recorded)
-    file.write_text(robot_file(result.found, robot, file, str(bag)), encoding='utf-8')
-    metrics['files']['robot'] = str(file)
+    write_robot(file, robot_file(result.found, robot, file, str(bag)), result.found.robot,
+                identified_fields(result.found))
+    picture, document = identification_figure(result.found, model, result.recording,
+                                              out / 'identify.png')
+    metrics['files'] = {'picture': str(picture), 'picture_pdf': str(document), 'robot': str(file)}
     return metrics

@@ -134,6 +134,13 @@ def robot_file(found: Identification, robot: str, file: str | Path, source: str)
     return '\n'.join(lines) + '\n'
 
 
+def identified_fields(found: Identification) -> list[str]:
+    """Return the attributes of the robot that a file of `robot_file` describes anew."""
+    names = {e.unknown.parameter for e in found.estimates}
+    centre = {'platform_com'} if names & {'platform_com_x', 'platform_com_y'} else set()
+    return sorted(centre | {name for name in names if hasattr(found.robot, name)})
+
+
 def _value(robot: CasterRobot, unknown: Unknown) -> str:
     """Return the value of a parameter as YAML, a list where casters or axes differ."""
     name = unknown.parameter

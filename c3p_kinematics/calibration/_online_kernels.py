@@ -17,6 +17,7 @@ from c3p_kinematics.calibration._window_kernels import (
     accumulate,
     clear,
     eliminate,
+    in_sizes,
     variances,
     window_rows,
 )
@@ -162,6 +163,7 @@ def learn(parameters, deviation, steering, rolled, turned, length, noise, rules,
     clear(sums, slopes, heading, travel)
     if not good:
         return DROPPED
+    in_sizes(parameters, f[3:], h[3:])
     for j in range(3, 2 * n):
         for a in range(5 * n):
             h[j, a] *= deviation[a]

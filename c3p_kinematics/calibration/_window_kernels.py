@@ -297,6 +297,23 @@ def eliminate(value, of_step, of_parameters, variance, step, of, spread):
 
 
 @kernel
+def in_sizes(parameters, value, of_parameters):
+    """
+    Correct the derivatives of whitened residuals for the scale of the robot.
+
+    F and the deviations that whiten it are lengths of the robot: with all lengths larger by one
+    factor the whitened residual is the same. Derivatives at fixed deviations would let residuals
+    shrink with the robot, and slip, of either sign, would make all lengths smaller. With the scale
+    s as the mean of ln r, ∂(F/s) = ∂F − F ∂s.
+    """
+    n = len(parameters)
+    for i in range(n):
+        part = 1.0 / (n * parameters[i, 0])
+        for j in range(len(value)):
+            of_parameters[j, PER_CASTER * i] -= value[j] * part
+
+
+@kernel
 def windows(parameters, steering, wheel, cut, noise, value, jacobian, step, of, spread, travels):
     """
     Compute all windows of a recording.
@@ -341,6 +358,7 @@ def windows(parameters, steering, wheel, cut, noise, value, jacobian, step, of, 
         variances(parameters, sums, travel, noise[0], noise[1], noise[2], variance)
         good = good and eliminate(f, g, h, variance, step[w], of[w], spread[w])
         step[w, 2] += heading[0]
+        in_sizes(parameters, f[3:], h[3:])
         value[w] = f[3:]
         jacobian[w] = h[3:]
         travels[w] = travel[:, 0].mean() if good else -1.0

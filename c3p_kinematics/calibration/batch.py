@@ -2,17 +2,18 @@
 """
 Calibration of a robot from recorded drives: robust least squares over positions.
 
-    min over x   Σ_w ρ(|W_w F_w(x)|²) + |P^(−1/2)(x − x₀)|² + Σ_k |reference_k(x)|²
+    min over x   Σ_w ρ(|W_w F_w(x)|²)/s² + |P^(−1/2)(x − x₀)|² + Σ_k |reference_k(x)|²
 
 F_w are the rolling equations of a window of joint positions without its unknown motion
 (_window_kernels.py), W_w whitens rounding of the encoders and creep of the contacts, x₀ and P are
-description and prior, ρ limits the influence of windows with slip. Gauss-Newton; the covariance is
-the inverse of the information at the end.
+description and prior, ρ limits the influence of windows with slip. s is 1, or the rms of the
+whitened residuals where it is larger: wheels that slip more than the budget know less than it
+says. Gauss-Newton; the covariance is the inverse of the information at the end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +29,7 @@ from c3p_kinematics.calibration.parameters import (
 from c3p_kinematics.calibration.recording import (
     CalibrationError,
     JointRecording,
+    UnexplainedError,
     checked,
     cut,
 )
@@ -41,6 +43,13 @@ from c3p_kinematics.calibration.references import (
 
 # Gauss-Newton ends at a change below this number of standard deviations of the prior
 CONVERGED, MOST_ITERATIONS = 1e-7, 30
+
+# rounds in which the factor of the noise settles to the rms of the residuals, within this ratio
+MOST_ROUNDS, SETTLED = 6, 1.01
+
+# change after the last iteration, in the same unit, above which there is no minimum: weights of
+# windows with slip settle slowly, within a hundredth of an interval
+NO_MINIMUM = 0.01
 
 # mean square of a whitened window beyond which its weight falls (Cauchy); while the parameters are
 # wrong the median of all windows counts as the unit
@@ -74,6 +83,8 @@ class Calibration:
         Of the whitened residuals of all windows, by their weights.
     references : (k, 2) array
         Largest whitened residual of each outside reference, before and after.
+    noise : float
+        Factor s of the deviations of all windows, 1 or greater.
     """
 
     described: CasterRobot
@@ -85,6 +96,7 @@ class Calibration:
     rms_before: float
     rms_after: float
     references: Array
+    noise: float
 
     @property
     def robot(self) -> CasterRobot:
@@ -200,35 +212,78 @@ def calibrate(robot: CasterRobot, recordings: Sequence[JointRecording],
              for k, recording in enumerate(recordings)]
     described = parameters_of(robot)
     deviation = settings.prior.deviations(robot)
-    unknown, history = np.zeros(described.size), []
-    for _ in range(MOST_ITERATIONS):
-        parameters = described + (unknown * deviation).reshape(described.shape)
-        fit = _Fit(parts, np.ascontiguousarray(parameters), settings, robot, deviation)
-        history.append(fit)
-        information = fit.information + np.eye(len(unknown))
-        # from the linearisation here to the minimum, with the pull of the prior
-        step = -np.linalg.solve(information, fit.right + unknown)
-        if np.abs(step).max() < CONVERGED:
-            break
-        unknown = unknown + step
-    covariance = np.linalg.inv(information) * np.outer(deviation, deviation)
-    first, last = history[0], history[-1]
+
+    def parameters(unknown: Array) -> Array:
+        return np.ascontiguousarray(described + (unknown * deviation).reshape(described.shape))
+
+    def fit(unknown: Array) -> _Fit:
+        return _Fit(parts, parameters(unknown), settings, robot, deviation)
+
+    first = fit(np.zeros(described.size))
+    try:
+        noise = 1.0
+        unknown, last = _minimum(fit, first, np.zeros(described.size), noise)
+        for _ in range(MOST_ROUNDS):
+            if last.rms(last.weights) <= SETTLED * noise:
+                break
+            noise = last.rms(last.weights)
+            unknown, last = _minimum(fit, last, unknown, noise)
+    except (CalibrationError, np.linalg.LinAlgError):
+        raise UnexplainedError(
+            f'residuals with the described lengths are {first.rms(first.weights):.3g} times their '
+            'noise, and no estimate converges') from None
+    covariance = np.linalg.inv(last.information(noise)) * np.outer(deviation, deviation)
     return Calibration(
-        described=robot, parameters=parameters, covariance=0.5 * (covariance + covariance.T),
-        prior=deviation, weights=last.weights, path=last.path,
-        rms_before=first.rms(last.weights), rms_after=last.rms(last.weights),
-        references=np.column_stack([first.misses, last.misses]))
+        described=robot, parameters=parameters(unknown),
+        covariance=0.5 * (covariance + covariance.T), prior=deviation, weights=last.weights,
+        path=last.path, rms_before=first.rms(last.weights), rms_after=last.rms(last.weights),
+        references=np.column_stack([first.misses, last.misses]), noise=noise)
+
+
+def described_residual(robot: CasterRobot, recordings: Sequence[JointRecording],
+                       settings: CalibrationSettings) -> float:
+    """
+    Return the rms of the whitened residuals with the described lengths, by weights of the windows.
+
+    CalibrationError: as in `calibrate`.
+    """
+    fit = _Fit([_Windows(robot, recording, ()) for recording in recordings], parameters_of(robot),
+               settings, robot, settings.prior.deviations(robot))
+    return fit.rms(fit.weights)
+
+
+def _minimum(fit: Callable[[Array], _Fit], here: _Fit, unknown: Array, noise: float
+             ) -> tuple[Array, _Fit]:
+    """
+    Return the unknowns and the fit at the minimum, from `unknown` with the fit `here`.
+
+    `noise` is the factor s. LinAlgError: no minimum.
+    """
+    for _ in range(MOST_ITERATIONS):
+        # from the linearisation here to the minimum, with the pull of the prior
+        step = -np.linalg.solve(here.information(noise), here.slope(noise) + unknown)
+        size = np.abs(step).max()
+        if size < CONVERGED:
+            return unknown, here
+        unknown = unknown + step
+        here = fit(unknown)
+    if not size < NO_MINIMUM:
+        raise np.linalg.LinAlgError('no minimum')
+    return unknown, here
 
 
 class _Fit:
-    """Information and right-hand side of all windows at one linearisation."""
+    """Information and gradient of all windows and references at one linearisation."""
 
     def __init__(self, parts: Sequence[_Windows], parameters: Array,
                  settings: CalibrationSettings, robot: CasterRobot, deviation: Array) -> None:
         shortest = SHORTEST * window_length(robot)
-        values, jacobians, misses = [], [], []
-        self.information = np.zeros((len(deviation), len(deviation)))
-        self.right, self.path = np.zeros(len(deviation)), 0.0
+        values: list[Array] = []
+        jacobians: list[Array] = []
+        # of the references, which the noise of the windows does not concern
+        misses: list[Array] = []
+        rows: list[Array] = [np.zeros((0, len(deviation)))]
+        self.path = 0.0
         for part in parts:
             part.compute(parameters, settings.noise)
             good = part.travel >= shortest
@@ -238,9 +293,9 @@ class _Fit:
             for reference in part.references:
                 miss, row = reference_rows(reference, [
                     part.chain(*span) for span in spans_of(reference)])
-                misses.append(float(np.abs(miss).max()))
-                self._add(miss, row * deviation)
-        self.misses = misses
+                misses.append(miss)
+                rows.append(row * deviation)
+        self.misses = [float(np.abs(miss).max()) for miss in misses]
         self.values, jacobian = np.concatenate(values), np.concatenate(jacobians)
         if not len(self.values):
             raise CalibrationError('no window with motion: drive further than '
@@ -248,13 +303,24 @@ class _Fit:
         square = np.mean(self.values**2, axis=1)
         self.weights = 1.0 / (1.0 + square / (ROBUST * max(1.0, float(np.median(square)))))
         root = np.sqrt(self.weights)[:, None]
-        self._add((self.values * root).ravel(),
-                  (jacobian * root[:, :, None]).reshape(-1, len(deviation)))
+        self._windows = _normal((self.values * root).ravel(),
+                                (jacobian * root[:, :, None]).reshape(-1, len(deviation)))
+        self._outside = _normal(np.concatenate([np.zeros(0), *misses]), np.concatenate(rows))
 
-    def _add(self, value: Array, row: Array) -> None:
-        self.information += row.T @ row
-        self.right += row.T @ value
+    def information(self, noise: float) -> Array:
+        """Return the information of the unknowns with the prior; `noise` is the factor s."""
+        joints, outside = self._windows[0], self._outside[0]
+        return joints / noise**2 + outside + np.eye(len(joints))
+
+    def slope(self, noise: float) -> Array:
+        """Return half of the gradient of the sum of squares, without the prior."""
+        return self._windows[1] / noise**2 + self._outside[1]
 
     def rms(self, weights: Array) -> float:
         """Return the rms of the whitened residuals with `weights` of the windows."""
         return float(np.sqrt(np.mean(weights[:, None] * self.values**2) / np.mean(weights)))
+
+
+def _normal(value: Array, row: Array) -> tuple[Array, Array]:
+    """Return JᵀJ and Jᵀv."""
+    return row.T @ row, row.T @ value

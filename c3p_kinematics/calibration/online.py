@@ -35,6 +35,10 @@ CONTRADICTION = 1e-3
 # the same for the turn of a gyro, normalised innovation squared
 YAW_LIMIT = float(chdtri(1, CONTRADICTION))
 
+# largest variance of a covariance from outside in units of the prior: no estimate knows less than
+# the prior, whose lengths may differ by those that were calibrated since
+LARGEST = 1.1
+
 # windows that contradict in a row, after which the estimate is uncertain again: a tyre was changed
 RELEARN = 20
 
@@ -148,7 +152,8 @@ class SelfCalibration:
         Raises
         ------
         ValueError
-            Wrong shapes, numbers that are not finite, or beyond the limit `most`.
+            Wrong shapes, numbers that are not finite, beyond the limit `most`, or a covariance
+            above that of the prior.
         """
         parameters = np.array(parameters, float)
         k = len(self._deviation)
@@ -159,10 +164,17 @@ class SelfCalibration:
                              f'{self._described.shape} and {(k, k)}')
         unknown = (parameters - self._described).ravel() / self._deviation
         most = self.settings.most if limited else math.inf
-        if not (np.all(np.abs(unknown) <= most) and np.all(np.isfinite(unknown))
-                and np.all(np.isfinite(normal))):
+        if not (np.all(np.abs(unknown) <= most) and np.all(np.isfinite(unknown))):
             raise ValueError(f'parameters = {parameters.tolist()}: must be finite and within '
                              f'{self.settings.most:g} standard deviations of the description')
+        if not np.all(np.isfinite(normal)):
+            raise ValueError('covariance: every number must be finite')
+        largest = float(np.linalg.eigvalsh(normal).max())
+        if largest > LARGEST:
+            raise ValueError(f'covariance: its largest variance is {largest:.3g} times that of '
+                             f'the prior, must be 1 or less: it is damaged, or the prior '
+                             '(description_std.* of the node) is narrower than that of the '
+                             'calibration')
         self._unknown, self._covariance = unknown, normal
         self._crosses[:] = 0.0
         self.parameters = parameters
@@ -269,6 +281,14 @@ class SelfCalibration:
         self._covariance -= np.outer(gain, gain) / total
         self._write()
         return True
+
+    def contradiction(self) -> str:
+        """Return why the estimate does not explain the motion since the start, '' if it does."""
+        if self.windows < RELEARN or 2 * self.contradicted <= self.windows:
+            return ''
+        return (f'the lengths do not explain this motion: {self.contradicted} of {self.windows} '
+                'windows contradict them; check the wiring, slip, and that the description is of '
+                'this robot')
 
     @property
     def spread(self) -> Array:

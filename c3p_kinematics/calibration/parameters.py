@@ -27,6 +27,9 @@ WINDOW = 0.7
 # standard deviation of a uniform error within ±1
 UNIFORM = 1.0 / math.sqrt(3.0)
 
+# attributes of a robot that are calibrated
+FIELDS = ('wheel_radius', 'caster_offset', 'hip_position', 'steering_zero')
+
 NAMES = ('radius', 'offset', 'hip x', 'hip y', 'steering zero')
 
 

@@ -21,6 +21,10 @@ class CalibrationError(ValueError):
     """Recordings that do not determine a calibration; one line."""
 
 
+class UnexplainedError(CalibrationError):
+    """Recordings that no lengths near the description explain; one line."""
+
+
 class JointRecording(NamedTuple):
     """
     Joint angles of one drive.

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +13,7 @@ from std_srvs.srv import Trigger
 
 from c3p_description.reading.parameters import is_robot_name
 from c3p_description.reading.robot_files import base_of
+from c3p_description.reading.written import replace_text, write_robot
 from c3p_kinematics.calibrating_odometry import CalibratingOdometry
 from c3p_kinematics.calibration.kept import (
     REMEDY,
@@ -23,7 +22,12 @@ from c3p_kinematics.calibration.kept import (
     kept_text,
 )
 from c3p_kinematics.calibration.online import LearningSettings
-from c3p_kinematics.calibration.parameters import CalibrationSettings, Prior, parameters_of
+from c3p_kinematics.calibration.parameters import (
+    FIELDS,
+    CalibrationSettings,
+    Prior,
+    parameters_of,
+)
 from c3p_kinematics.calibration.recording import CalibrationError
 from c3p_kinematics.calibration.words import file_text
 from c3p_kinematics.odometry import PARAMETERS, Odometry, odometry_settings
@@ -79,7 +83,11 @@ def _continue(node: SuiteNode, odometry: CalibratingOdometry) -> None:
         content = yaml.load(path.read_text(encoding='utf-8'), FAST)
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise CalibrationError(f'{path}: {" ".join(f"{error}".split())}; {REMEDY}') from None
-    odometry.adopt(parameters_of(node.robot), kept_covariance(content, node.robot, str(path)))
+    covariance = kept_covariance(content, node.robot, str(path))
+    try:
+        odometry.adopt(parameters_of(node.robot), covariance)
+    except ValueError as error:
+        raise CalibrationError(f'{path}: {error}; {REMEDY}') from None
     node.get_logger().info(f'calibration continues with {path}')
 
 
@@ -145,21 +153,23 @@ class CalibrationServices:
         if path.suffix not in ('.yaml', '.yml'):
             raise ValueError(f'calibration.file = {path}: must end with .yaml')
         learned = self._odometry.calibration
+        if contradiction := learned.contradiction():
+            raise CalibrationError(contradiction)
         base = self._base(values, path)
         text = file_text(learned.robot, learned.parameters, learned.covariance, base,
                          f'by {self._node.get_fully_qualified_name()}, '
                          f'{learned.learned} windows')
+        write_robot(path, text, learned.calibrated_robot, FIELDS)
         # the lengths in the covariance tell if a power cut came between both
-        _replace(path.with_name(kept_name(path.name)),
-                 kept_text(path.name, learned.parameters, learned.covariance))
-        _replace(path, text)
+        replace_text(path.with_name(kept_name(path.name)),
+                     kept_text(path.name, learned.parameters, learned.covariance))
         return path
 
     def _base(self, values: Any, path: Path) -> str:
         """Return the line that names the description, which may become a file beside `path`."""
         if values.robot_description:
             urdf = path.with_suffix('.urdf')
-            _replace(urdf, values.robot_description)
+            replace_text(urdf, values.robot_description)
             return f'urdf: {urdf.name}'
         if is_robot_name(values.robot):
             return f'extends: {values.robot}'
@@ -169,18 +179,3 @@ class CalibrationServices:
                              'new file extends; name another file')
         (key, base), = base_of(described, path).items()
         return f'{key}: {base}'
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write `text` to `path` at once: a power cut leaves the old file."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f'.{path.name}.')
-    try:
-        with os.fdopen(handle, 'w', encoding='utf-8') as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

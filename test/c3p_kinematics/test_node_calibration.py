@@ -99,6 +99,43 @@ def _negative(rows):
     rows[0][1] = rows[1][0] = 2.0 * np.sqrt(rows[0][0] * rows[1][1])
 
 
+@pytest.mark.parametrize('factor', [1.5, 4.0, 1e30])
+def test_a_covariance_above_the_prior_is_refused_at_the_start(bench, tmp_path, factor):
+    file, parameters = tmp_path / 'mine.yaml', parameters_of(C3P)
+    file.write_text('extends: c3p\n', encoding='utf-8')
+    variance = CalibrationSettings().prior.deviations(C3P)**2
+    kept = tmp_path / 'mine.covariance.yaml'
+    kept.write_text(kept_text('mine.yaml', parameters, factor * np.diag(variance)))
+    words = enabled(tmp_path / 'next.yaml')
+    with pytest.raises(CalibrationError, match='mine.covariance.yaml.*prior.*delete the file'):
+        bench.add(SensedKinematicsNode, robot=str(file), **words)
+    # of a single parameter, too
+    variance[3] *= factor
+    kept.write_text(kept_text('mine.yaml', parameters, np.diag(variance)))
+    with pytest.raises(CalibrationError, match='times that of the prior'):
+        bench.add(SensedKinematicsNode, robot=str(file), **words)
+    # a node with the prior of that calibration continues
+    wide = {f'description_std.{name}': 2.0 * float(np.sqrt(variance[k])) / unit
+            for name, k, unit in (('wheel_radius', 0, 0.04), ('caster_offset', 1, 0.04),
+                                  ('hip_position', 3, 1.0), ('steering_zero', 4, 1.0))}
+    if factor < 1e30:
+        assert bench.add(SensedKinematicsNode, robot=str(file), **words, **wide)
+
+
+def test_an_estimate_that_most_windows_contradict_is_not_written(bench, tmp_path):
+    file = tmp_path / 'learned.yaml'
+    node = bench.add(SensedKinematicsNode, **enabled(file))
+    recording, _ = towed_drive(C3P, 3, 30.0)
+    # encoders of casters 1 and 2 are exchanged; the watch for slip is left out
+    steering, wheel = recording.steering[:, [1, 0, 2]], recording.wheel_angle[:, [1, 0, 2]]
+    middle = 0.5 * (steering[1:] + steering[:-1])
+    for row in zip(middle, np.diff(wheel, axis=0), np.diff(steering, axis=0), strict=True):
+        node._odometry.calibration.step(*row)
+    answer = call(node, 'save')
+    assert not answer.success and 'do not explain this motion' in answer.message
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_broken_file_is_named_at_the_start(bench, tmp_path):
     file = tmp_path / 'mine.yaml'
     file.write_text('extends: c3p\n', encoding='utf-8')

@@ -10,13 +10,15 @@ from c3p_bags.runs.log_reader import read_run
 from c3p_bags.storage.bag import Bag
 from c3p_bringup.cli.main import main
 from c3p_description import load
+from c3p_description.model import ModelError
 from c3p_description.reading.loader import robot_description
 from c3p_description.reading.urdf import read_urdf
+from c3p_description.reading.written import write_robot
 from c3p_dynamics.identification.excitation import Excitation
 from c3p_experiments.calibration.calibrate import Taped, calibrate_bags, odometry_of
 from c3p_experiments.calibration.pattern import shortest
 from c3p_experiments.identification.excite import simulate_excitation
-from c3p_kinematics.calibration.parameters import CalibrationSettings
+from c3p_kinematics.calibration.parameters import FIELDS, CalibrationSettings
 from c3p_kinematics.calibration.recording import CalibrationError
 from c3p_simulation.plants.sensors import SensorSettings
 
@@ -73,12 +75,58 @@ def test_the_description_of_a_calibrated_robot_has_its_zeros(drive):
 
 def test_the_command_writes_page_robot_and_json(drive, tmp_path, capsys):
     bag, _ = drive
-    assert main(['calibrate', str(bag), '--place', '1', '0', '0', '--distance', '1', '0.002',
-                 '--out', str(tmp_path), '--json', str(tmp_path / 'c.json')]) == 0
+    with Bag(bag) as opened:
+        x, y, _ = read_run(opened, load('c3p')).ground_truth.pose[-1]
+    assert main(['calibrate', str(bag), '--place', '1', f'{x:.3f}', f'{y:.3f}', '--distance', '1',
+                 f'{np.hypot(x, y):.3f}', '--out', str(tmp_path), '--json',
+                 str(tmp_path / 'c.json')]) == 0
     metrics = json.loads((tmp_path / 'c.json').read_text(encoding='utf-8'))
     assert metrics['references']['count'] == 2 and len(metrics['casters']) == 3
     shown = capsys.readouterr().out
     assert 'relative to each other' in shown and 'calibrated.yaml' in shown
+
+
+@pytest.mark.parametrize(('words', 'named'), [
+    (['--distance', '1', '2.0'], 'numbers of the references'),
+    (['--robot', 'OTHER'], 'the robot is that of the drives')])
+def test_a_drive_that_no_lengths_explain_is_refused_and_nothing_is_written(
+        drive, tmp_path, capsys, words, named):
+    other = tmp_path / 'other.yaml'
+    other.write_text('extends: c3p\ncasters: {hip_radius: 0.2, hip_angles: [90, 210, 330]}\n',
+                     encoding='utf-8')
+    out = tmp_path / 'out'
+    given = [str(other) if word == 'OTHER' else word for word in words]
+    assert main(['calibrate', str(drive[0]), *given, '--out', str(out)]) == 1
+    error = capsys.readouterr().err
+    assert named in error and 'do not explain these drives' in error
+    assert not list(out.iterdir())
+
+
+def test_a_wide_prior_finds_a_wheel_that_is_far_from_its_description(drive, tmp_path, capsys):
+    far = tmp_path / 'far.yaml'
+    far.write_text('extends: c3p\ncasters: {wheel_radius: [0.04, 0.044, 0.04]}\n',
+                   encoding='utf-8')
+    words = ['calibrate', str(drive[0]), '--robot', str(far), '--out', str(tmp_path / 'out')]
+    assert main(words) == 1
+    assert 'radius of caster 2' in capsys.readouterr().err
+    assert main([*words, '--prior-radius', '5', '--json', str(tmp_path / 'c.json')]) == 0
+    found = load(tmp_path / 'out' / 'calibrated.yaml').wheel_radius
+    true = load(drive[1]).wheel_radius
+    assert np.abs(found / true / (found / true).mean() - 1).max() < 2e-3
+    notes = json.loads((tmp_path / 'c.json').read_text(encoding='utf-8'))['notes']
+    assert any('description_std.wheel_radius' in note for note in notes)
+
+
+def test_a_robot_file_that_does_not_load_is_not_written(tmp_path):
+    file, robot = tmp_path / 'mine.yaml', load('c3p')
+    write_robot(file, 'extends: c3p\n', robot, FIELDS)
+    for text, named in (('extends: c3p\ncasters: {caster_offset: -0.0013}\n', 'greater than zero'),
+                        ('extends: c3p\ncasters: {wheel_radius: 0.05}\n', 'wheel_radius is read'),
+                        ('extends: [', 'mine.yaml')):
+        with pytest.raises(ModelError, match=named):
+            write_robot(file, text, robot, FIELDS)
+        assert file.read_text(encoding='utf-8') == 'extends: c3p\n'
+        assert list(tmp_path.iterdir()) == [file]
 
 
 def test_without_references_the_notes_name_what_is_missing(drive, tmp_path):
