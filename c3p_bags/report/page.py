@@ -21,7 +21,7 @@ from c3p_bags.report.markup import Markup, html, joined
 from c3p_bags.report.path import corners
 from c3p_bags.report.run import Run
 from c3p_bags.report.sheet import Panel, figure
-from c3p_bags.report.summary import Answer
+from c3p_bags.report.slip_answer import Answer
 from c3p_bags.report.tables import topic_table
 
 # height of the path panel, inches: lowest, highest

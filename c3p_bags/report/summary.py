@@ -4,121 +4,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from c3p_bags.report.motion_panels import NEAR, wheel_name
-from c3p_bags.report.numbers import PLAIN_SLIP
+from c3p_bags.report.motion_panels import NEAR
 from c3p_bags.report.run import Run
-from c3p_bags.report.slip_events import SURE, SlipEvent
-from c3p_bags.report.slip_panels import confidence
+from c3p_bags.report.slip_answer import Answer, length, percent, slip_answer
 from c3p_bags.runs.losses import absent
 
 # fractions of all cycles: least answered and most late ones of a loop that kept time
 ANSWERED, LATE = 0.999, 0.001
-
-# fractions of the time in motion in which a slip leaves no trace: worth a note, and most of it
-UNSEEN, MOSTLY = 0.02, 0.5
-
 
 # time without force in the commanded direction that is worth a note, s: every start across the
 # casters has some tenths
 BLOCKED = 1.0
 
 
-class Answer(NamedTuple):
-    """
-    One answer, and the section of the page that shows it.
-
-    The verdict is 'good', 'note', 'bad' or 'none' (not in the bag).
-    """
-
-    question: str
-    answer: str
-    detail: str
-    verdict: str
-    anchor: str
-
-
-def _length(metres: float) -> str:
-    if abs(metres) >= 1.0:
-        return f'{metres:.2f} m'
-    return f'{100 * metres:.1f} cm' if abs(metres) >= 0.01 else f'{1000 * metres:.1f} mm'
-
-
-def _worst(events: list[SlipEvent]) -> str:
-    worst = max(events, key=lambda e: abs(e.along) + abs(e.across))
-    across = abs(worst.across) > abs(worst.along)
-    way = 'across its rolling direction' if across else (
-        'faster than the platform moves' if worst.along > 0 else 'slower than the platform moves')
-    return (f'fastest {np.hypot(worst.along, worst.across):.2f} m/s, {way}, '
-            f'at {worst.peak_time:.2f} s')
-
-
-def _slipped(run: Run, numbers: Mapping[str, Any]) -> Answer:
-    question, events = 'Which wheel slipped?', list(run.events)
-    if not events:
-        return _no_slip(run, numbers['slip'])
-    by_wheel = sorted({e.wheel for e in events},
-                      key=lambda w: -sum(e.distance for e in events if e.wheel == w))
-    names = [wheel_name(w, run.robot.count) for w in by_wheel]
-    mine = [e for e in events if e.wheel == by_wheel[0]]
-    times = ('once' if len(mine) == 1 else f'{len(mine)} times')
-    lasted = sum(e.end - e.begin for e in mine)
-    whose = f'{names[0].capitalize()} {times}' if len(names) > 1 else times.capitalize()
-    detail = (f'{whose}, {lasted:.2f} s in all, first at {mine[0].begin:.2f} s; {_worst(mine)}; '
-              f'{_length(sum(e.distance for e in mine))} of slip. ')
-    sure = [e.confidence for e in mine]
-    if run.robot.count == 2:
-        return Answer(question, names[0].capitalize(), f'{detail}Which of the two is not '
-                      'distinguishable: two casters have one redundant equation.', 'bad', 'slip')
-    detail += (f'Confidence {confidence(min(sure))}' + (' at least' if len(mine) > 1 else '')
-               if min(sure) >= SURE else
-               f'Uncertain: confidence {confidence(min(sure))}; another wheel explains it nearly '
-               'as well') + '.'
-    if len(names) > 1:
-        detail += f' Also {", ".join(names[1:])}.'
-    reported = [e.reported for e in mine if e.reported is not None]
-    if reported:
-        detail += (' The robot reported it while driving.' if all(reported) else
-                   f' The robot reported {sum(reported)} of {len(reported)}.')
-    return Answer(question, ', '.join(names[:3]).capitalize(), detail, 'bad', 'slip')
-
-
-def _no_slip(run: Run, found: Mapping[str, Any]) -> Answer:
-    """Return the answer without a slip event: none, or that slip would not have been seen."""
-    question, near = 'Which wheel slipped?', found['largest_evidence']
-    evidence = ('The evidence stayed below 1 % of the alarm’s limit' if near < 0.01 else
-                f'The evidence never passed {100 * near:.0f} % of the alarm’s limit')
-    unseen, by_wheel = found['unseen_share'], found['unseen_by_wheel']
-    if unseen is None:
-        return Answer(question, 'None', f'The robot did not move. {evidence}.', 'good', 'slip')
-    if unseen < UNSEEN:
-        return Answer(question, 'None', f'{evidence}.', 'good', 'slip')
-    wheels = [f'{k + 1}' for k, part in enumerate(by_wheel) if part >= UNSEEN]
-    names = f'wheel{"s" if len(wheels) > 1 else ""} {", ".join(wheels)}' if wheels else 'in turn'
-    why = ('Two casters show slip along the line between their contact points only.'
-           if run.robot.count == 2 else 'It looks like a motion of the platform there.')
-    detail = (f'{evidence}, but for {_percent(unseen)} of the time in motion a slip of '
-              f'{PLAIN_SLIP:g} m/s leaves no trace ({names}). {why}')
-    if unseen > MOSTLY:
-        return Answer(question, 'Not observable', detail, 'note', 'slip')
-    return Answer(question, 'None seen', detail, 'note', 'slip')
-
-
 def _small(part: float) -> str:
     """Return a small fraction as a percentage."""
     return f'{100 * part:.2g} %' if part >= 1e-4 else 'less than 0.01 %'
-
-
-def _percent(part: float) -> str:
-    """Return a fraction as a percentage that is neither 0 nor 100 unless it is exactly."""
-    if 0 < part < 0.01:
-        return 'less than 1 %'
-    if 0.99 < part < 1:
-        return 'more than 99 %'
-    return f'{100 * part:.0f} %'
 
 
 def _incomplete(run: Run) -> list[Answer]:
@@ -178,10 +83,10 @@ def _arrived(run: Run, numbers: Mapping[str, Any]) -> Answer:
               if last['reached'] else f'Last goal: missed{": " if why else ""}{why or ""}, ')
     error = last['final_error_m']
     detail += ('no odometry after it' if error is None else
-               f'{_length(error)} and {np.degrees(last["final_yaw_error_rad"]):.2f}° off at '
+               f'{length(error)} and {np.degrees(last["final_yaw_error_rad"]):.2f}° off at '
                'the end by odometry')
     if last['ground_truth_final_error_m'] is not None:
-        detail += f', {_length(last["ground_truth_final_error_m"])} in truth'
+        detail += f', {length(last["ground_truth_final_error_m"])} in truth'
     return Answer(question, answer, f'{detail}. It drove {drove}.',
                   'good' if len(reached) == len(goals) else 'bad', 'way')
 
@@ -193,9 +98,9 @@ def _odometry(run: Run, numbers: Mapping[str, Any]) -> Answer:
         return Answer(question, 'Not known', where + 'No ground truth in this bag to compare '
                       'with.', 'none', 'errors')
     part = found['error_final_m'] / max(numbers['distance_m'], 1e-3)
-    return Answer(question, f'{_length(found["error_final_m"])} off',
+    return Answer(question, f'{length(found["error_final_m"])} off',
                   f'{where}At the end, {_small(part)} of the distance driven; '
-                  f'{_length(found["error_max_m"])} at most.',
+                  f'{length(found["error_max_m"])} at most.',
                   'good' if part < 0.02 else 'note', 'errors')
 
 
@@ -208,7 +113,7 @@ def _singular(run: Run, numbers: Mapping[str, Any]) -> Answer:
                       'none', 'wheels')
     if not found['near_share']:
         return Answer(question, 'No', f'σ_min was never below {NEAR}.', 'good', 'wheels')
-    near = f'σ_min was below {NEAR} for {_percent(found["near_share"])} of the time'
+    near = f'σ_min was below {NEAR} for {percent(found["near_share"])} of the time'
     if blocked is None:
         return Answer(question, 'Not known', f'{near}; this bag has no velocity commands.',
                       'none', 'wheels')
@@ -242,7 +147,7 @@ def _complaints(run: Run, numbers: Mapping[str, Any]) -> Answer:
 
 
 QUESTIONS: tuple[Callable[[Run, Mapping[str, Any]], Answer], ...] = (
-    _slipped, _kept_time, _arrived, _odometry, _singular, _complaints)
+    slip_answer, _kept_time, _arrived, _odometry, _singular, _complaints)
 
 
 def answers(run: Run, numbers: Mapping[str, Any]) -> list[Answer]:

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from c3p_bags.report.markup import Markup, html, joined
 from c3p_bags.report.page import cards, document, link_to
 from c3p_bags.report.sheet import svg
-from c3p_bags.report.summary import Answer
+from c3p_bags.report.slip_answer import Answer
 from c3p_experiments.robots import facts
 from c3p_experiments.robots.check import Check
 from c3p_experiments.robots.drives_figure import drives_figure
