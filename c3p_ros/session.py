@@ -203,12 +203,21 @@ def run(*factories: Callable[[], Node], args: Sequence[str] | None = None,
     """
     Run nodes in this process until SIGINT, SIGTERM or `until`; return the exit code.
 
-    `until` is evaluated in this thread, five times a second. A node or a thread of it must not
-    shut ROS down itself: from Kilted on that destroys the nodes in the calling thread.
+    A node that cannot start (bad parameter or file, unknown robot), or an option of `real_time`
+    that is not permitted, ends the process with its one-line reason and code 1, so that a launch
+    file or a service manager reports it.
 
-    `real_time` holds from the start of the last node. A node that cannot start (bad parameter or
-    file, unknown robot), or an option of `real_time` that is not permitted, ends the process with
-    its one-line reason and code 1, so that a launch file or a service manager reports it.
+    Parameters
+    ----------
+    *factories : callable
+        Each makes a node.
+    args : sequence of str, optional
+        Command line for ``rclpy.init``; None is ``sys.argv``.
+    real_time : RealTime, optional
+        Holds from the start of the last node.
+    until : callable
+        True at the end; evaluated in this thread, five times a second. A node or its thread must
+        not shut ROS down: from Kilted on that destroys the nodes in the calling thread.
     """
     starting = True
     try:
