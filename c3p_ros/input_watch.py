@@ -25,7 +25,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSCompatibility, QoSProfile, qos_check_compatible
 
 from c3p_ros.diagnostics import OK, WARN, Diagnostics
-from c3p_ros.endpoints import node_of
+from c3p_ros.endpoints import UNNAMED, node_of
 from c3p_ros.orderly_node import OrderlyNode
 
 if TYPE_CHECKING:
@@ -37,6 +37,10 @@ INPUT_PERIOD = 0.5
 
 # publishers that are reported, at most
 MOST = 32
+
+# comparisons that find a publisher before it is reported: with the name of its node, and without,
+# which follows its discovery, but for a program that is not of ROS
+CONFIRMED, UNNAMED_CONFIRMED = 2, 20
 
 # types of which a parameter of the subscribing node selects one, and names of that parameter
 STAMPED, PLAIN = 'geometry_msgs/msg/TwistStamped', 'geometry_msgs/msg/Twist'
@@ -118,9 +122,9 @@ class InputWatch:
         self._node = node
         self._subscriptions: dict[str, list[Subscription]] = {}
         self.unheard: dict[str, dict[str, str]] = {}
-        # reasons by (topic, node): those that are reported; keys of the comparison before
+        # by (topic, node): the reasons that are reported, and the number of comparisons
         self._reported: dict[tuple[str, str], str] = {}
-        self._before: set[tuple[str, str]] = set()
+        self._found: dict[tuple[str, str], int] = {}
 
     @property
     def topics(self) -> tuple[str, ...]:
@@ -144,7 +148,7 @@ class InputWatch:
         # another thread may subscribe meanwhile
         found = {topic: self._unheard(topic) for topic in tuple(self._subscriptions)}
         self.unheard = {topic: nodes for topic, nodes in found.items() if nodes}
-        if self.unheard or self._reported:
+        if self.unheard or self._found:
             self._report()
 
     def _unheard(self, topic: str) -> dict[str, str]:
@@ -166,9 +170,10 @@ class InputWatch:
         """Report new publishers that are not received, and those that have ended or are now."""
         reasons = {(topic, node): reason for topic, nodes in self.unheard.items()
                    for node, reason in nodes.items()}
-        confirmed = sorted((key for key in reasons if key in self._before),
-                           key=lambda key: (-self._node.input_level(key[0])[0], key))[:MOST]
-        self._before = set(reasons)
+        self._found = {key: self._found.get(key, 0) + 1 for key in reasons}
+        confirmed = sorted((key for key, count in self._found.items() if count >= (
+            UNNAMED_CONFIRMED if key[1] == UNNAMED else CONFIRMED)),
+            key=lambda key: (-self._node.input_level(key[0])[0], key))[:MOST]
         before, self._reported = self._reported, {key: reasons[key] for key in confirmed}
         for topic, node in sorted(before.keys() - self._reported.keys()):
             self._node.report_input(topic, node, '')

@@ -25,6 +25,7 @@ from std_msgs.msg import Bool  # noqa: E402
 from c3p_ros.diagnostics import ERROR, OK, WARN  # noqa: E402
 from c3p_ros.input_watch import (  # noqa: E402
     MOST,
+    UNNAMED_CONFIRMED,
     InputWatch,
     WatchedNode,
     difference,
@@ -128,6 +129,20 @@ def test_a_subscription_that_adapts_in_between_is_not_reported(graph):
     graph.inputs.discard(first)
     graph.subscribe('/e_stop', BEST_EFFORT)
     assert graph.look() == [] and not graph.inputs.unheard
+
+
+def test_the_name_of_a_node_that_is_not_discovered_yet_is_awaited(graph):
+    graph.subscribe()
+    graph.ends['/e_stop'] = [end('_NODE_NAME_UNKNOWN_', 'std_msgs/msg/Int8')]
+    assert graph.look() == [] and graph.look() == [] and graph.inputs.unheard
+    graph.ends['/e_stop'] = [end('board', 'std_msgs/msg/Int8')]
+    assert graph.look() == []
+    ((_, node, _),) = graph.look()
+    assert node == '/board'
+    # a program that is not of ROS has no name
+    graph.ends['/e_stop'] = [end('_NODE_NAME_UNKNOWN_', 'std_msgs/msg/Int8')]
+    reports = [report for _ in range(UNNAMED_CONFIRMED) for report in graph.look()]
+    assert [node for _, node, text in reports if text] == ['an unknown node']
 
 
 def test_one_subscription_of_several_is_enough(graph):
