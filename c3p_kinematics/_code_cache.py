@@ -44,7 +44,8 @@ def _warn_once(about: str, text: str) -> None:
 
 
 # its name until Numba 0.60
-_InTree: Any = getattr(caching, 'InTreeCacheLocator', None) or caching._InTreeCacheLocator
+_InTree: Any = (getattr(caching, 'InTreeCacheLocator', None)
+                or caching._InTreeCacheLocator)  # type: ignore[attr-defined]
 
 
 class _Beside(_InTree):
