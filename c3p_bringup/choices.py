@@ -6,7 +6,8 @@ from __future__ import annotations
 from c3p_controller import CONTROLLERS
 from c3p_simulation import PLANTS, STRICT, WAIT
 
-__all__ = ['CONTROLLERS', 'EXPERIMENTS', 'HARDWARE', 'PLANTS', 'REALTIME', 'STRICT', 'WAIT']
+__all__ = ['CONTROLLERS', 'EXPERIMENTS', 'HARDWARE', 'PLANTS', 'REALTIME', 'STRICT',
+           'SYNCHRONOUS', 'WAIT']
 
 HARDWARE = ('none', 'emulated')
 
@@ -19,3 +20,7 @@ EXPERIMENTS = (
     'goal_behind', 'steerings', 'pushes', 'slope', 'oil_patch', 'self_calibration', 'consistency',
     'slip_faults', 'postures', 'structure', 'feed_forward', 'hill', 'random_terrain',
     'camber_power', 'agv', 'crossover', 'methods', 'flexible', 'berthing', 'grasp', 'chain', 'all')
+
+# parameters of sensed_kinematics for joint states that are of one instant, with its stamp: motor
+# cards sample by their SYNC, and so does the simulation
+SYNCHRONOUS = {'stamp_jitter': 0.0, 'sample_skew': 0.0}

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from c3p_bringup.choices import STRICT, WAIT
+from c3p_bringup.choices import STRICT, SYNCHRONOUS, WAIT
 from c3p_description.reading.loader import load_casters
 from c3p_hardware.axes import card_settings
 from c3p_hardware.emulator.parameters import cards_like
@@ -97,7 +97,7 @@ def parameter_files(options: DriveOptions, bag: Path, place: Path) -> list[Path]
     silence = 0.5 if options.lockstep or options.hardware != 'none' else 0.1
     first = _write(place / 'defaults.yaml', {'/**/velocity_controller': {
         'start_silence': silence, **known_latency(options.plant, options.hardware)},
-        '/**/hardware_interface': PATIENCE,
+        '/**/sensed_kinematics': dict(SYNCHRONOUS), '/**/hardware_interface': PATIENCE,
         **({} if options.hardware == 'none' else {
             '/**/emulated_cards': cards_like(hardware_values(options.parameters))})})
     last = _write(place / 'options.yaml', {

@@ -20,6 +20,7 @@ from c3p_kinematics._odometry_kernels import (
     LEAST_TRUST,
     add_slip,
     advance,
+    departs,
     grow,
     increments,
     judge,
@@ -27,6 +28,7 @@ from c3p_kinematics._odometry_kernels import (
     track,
 )
 from c3p_kinematics._odometry_state import (
+    CAPACITY,
     cut_faults,
     cut_grip,
     cut_lasting,
@@ -146,7 +148,7 @@ def plausibility(geometry, steering, wheel_rate, steering_rate, dt, age, trust, 
 
 
 @kernel
-def move(geometry, motion, dt, weight, robust, trust, age, grip, lasting, place, ring, row):
+def move(geometry, motion, dt, weight, robust, trust, age, grip, lasting, place, ring, count):
     """
     Fit the step of `motion` and move by it, unless its twist must be held.
 
@@ -162,8 +164,8 @@ def move(geometry, motion, dt, weight, robust, trust, age, grip, lasting, place,
     trust, age, grip : (n, 2) array, float and block of GripState
         As of `judge`.
     lasting, place, ring : blocks of LastingState, Place and Ring
-    row : int
-        Of the ring.
+    count : int
+        Number of this step in the ring.
 
     Returns
     -------
@@ -171,13 +173,19 @@ def move(geometry, motion, dt, weight, robust, trust, age, grip, lasting, place,
         Of `judge`.
     moved : bool
         False if the twist must be held, or is not determined: then it is nan.
+    back : int
+        Steps before this one whose twist must be held as well.
     """
     n = len(geometry)
     motion, grip, lasting = cut_motion(motion, n), cut_grip(grip, n), cut_lasting(lasting, n)
     place, ring = cut_place(place, n), cut_ring(ring, n)
-    put(grip.reference, ring.steps[row, 5:])
+    put(grip.reference, ring.steps[count % CAPACITY, 5:8])
+    put(place.pose, ring.steps[count % CAPACITY, 8:])
     verdict = plausibility(geometry, motion.steering, motion.wheel_rate, motion.steering_rate, dt,
                            age, trust, grip)
+    if not age < grip.longest_hold:
+        # a sample that is accepted unchecked shows the first velocity that is known
+        put(grip.reference, ring.steps[count % CAPACITY, 5:8])
     for i in range(len(weight)):
         for j in range(2):
             believed = max(trust[i, j], LEAST_TRUST)
@@ -186,23 +194,31 @@ def move(geometry, motion, dt, weight, robust, trust, age, grip, lasting, place,
     step = motion.twist
     solve(geometry, motion.steering, motion.wheel_rate, motion.steering_rate, motion.weight, step,
           motion.residual, motion.unit)
-    held = robust and verdict == HELD and age + dt < math.inf
-    if held or not math.isfinite(step[0] + step[1] + step[2]):
-        return verdict, False
+    held, back = robust and verdict == HELD and age + dt < math.inf, 0
+    if not math.isfinite(step[0] + step[1] + step[2]):
+        return verdict, False, 0
+    if robust and grip.time_error > 0.0 and age < math.inf:
+        rolled = place.pose.copy()
+        advance(rolled, step, dt)
+        since = departs(rolled, dt, place.lever, grip, ring.steps, count)
+        if since >= 0:
+            verdict, held, back = HELD, True, since
+    if held:
+        return verdict, False, back
     for i in range(len(weight)):
         lasting.turned[i] += abs(motion.steering_rate[i]) * dt
     add_slopes(geometry, motion.steering, step, motion.weight, motion.unit, lasting.units,
                lasting.rounding, place.pose[2] + 0.5 * dt * step[2], dt, lasting.slopes,
                lasting.rounded)
-    go(motion, dt, held, place, ring, row)
-    return verdict, True
+    go(motion, dt, held, place, ring, count)
+    return verdict, True, 0
 
 
 @kernel
-def go(motion, dt, held, place, ring, row):
-    """Move the pose by the twist of `motion`, and keep the step in a row of the ring."""
+def go(motion, dt, held, place, ring, count):
+    """Move the pose by the twist of `motion`, and keep the step as number `count` of the ring."""
     advance(place.pose, motion.twist, dt)
-    casters, steps = ring.casters[row], ring.steps[row]
+    casters, steps = ring.casters[count % CAPACITY], ring.steps[count % CAPACITY]
     for i in range(len(motion.weight)):
         casters[0, i], casters[1, i] = motion.steering[i], motion.wheel_rate[i]
         casters[2, i] = motion.steering_rate[i]

@@ -17,6 +17,7 @@ from c3p_kinematics._planar_kernels import (
     contact_rows,
     fit,
     integrate_row,
+    log_row,
     measured,
     put,
     solve,
@@ -97,16 +98,17 @@ def hold_back(steps, first, count, reference, before, pose):
 
     Wheels that spin are recognised after some samples, and have moved the pose meanwhile.
     `reference` (3,) becomes the plausible twist before step `first`, as it is now in
-    ``base_link``, and `before` (3,) the pose there; `steps` (k, 8) as of `repeat`.
+    ``base_link``, and `before` (3,) the pose there; `steps` (k, 11) as of `repeat`.
     """
     size, age = len(steps), 0.0
     for k in range(count - 1, first - 1, -1):
         advance(pose, steps[k % size, :3], -steps[k % size, 3])
     put(pose, before)
-    if first < count:
-        put(steps[first % size, 5:], reference)
+    put(steps[first % size, 5:8], reference)
     for k in range(first, count):
         step = steps[k % size]
+        put(reference, step[5:8])
+        put(pose, step[8:])
         coast(reference, step[3])
         put(reference, step[:3])
         step[4] = 1.0
@@ -132,8 +134,9 @@ def repeat(geometry, casters, steps, first, count, wheel, free, pose):
     geometry : (n, 4) array
     casters : (k, 5, n) array
         Rows of each step: steering, wheel rate, steering rate, and weight along and across.
-    steps : (k, 8) array
-        Twist, duration, 1 for a held twist, and the plausible twist before the step; is updated.
+    steps : (k, 11) array
+        Twist, duration, 1 for a held twist, and plausible twist and pose before the step; is
+        updated.
     first, count : int
         First step to repeat; `count` steps have been written, at most the last k of them are kept.
     wheel : int
@@ -165,6 +168,7 @@ def repeat(geometry, casters, steps, first, count, wheel, free, pose):
                 step[4] = 0.0
             else:
                 put(step[:3], twist)
+        put(pose, step[8:])
         advance(pose, twist, step[3])
 
 
@@ -462,13 +466,16 @@ def judge(geometry, steering, contact, dt, age, trust, grip):
         speed = math.hypot(recent[i, 0], recent[i, 1])
         allowed = reach + mean_noise + grip.fraction * max(speed, expected) + (
             late * (expected + reach) if late > 0.0 else 0.0)
-        within = within or deviation(recent[i], along, across, trust[i]) <= allowed
+        # a held twist waits for a step that is plausible: the mean still has the spin in it
+        within = within or (not timed and not 0.0 < age < math.inf and deviation(
+            recent[i], along, across, trust[i]) <= allowed)
         # a caster without a row to trust is not plausible either
         within = within and trust[i, 0] + trust[i, 1] > 0.0
         weight[i] = 1.0 if within else LEAST_TRUST
         whole = trust[i, 0] == 1.0 and trust[i, 1] == 1.0
         plausible += within and whole
-        slower = slower and (speed <= expected + allowed or not whole)
+        slower = slower and (speed <= expected + reach + mean_noise
+                             + grip.fraction * max(speed, expected) or not whole)
     # two plausible casters determine the twist
     trusted = np.empty((n, 2))
     fitted, residual, information = np.empty(3), np.empty((n, 2)), np.empty((3, 3))
@@ -496,6 +503,55 @@ def judge(geometry, steering, contact, dt, age, trust, grip):
     weight[:] = LEAST_TRUST
     put(reference, grip.twist)
     return HELD
+
+
+@kernel
+def departs(rolled, dt, lever, grip, steps, count):
+    """
+    Return how many steps of a ring belong to a motion beyond friction, −1 if none.
+
+    The path since each of the poses 1, 2, 4, ... steps ago, up to the duration of the window, may
+    differ from that of the plausible twist there by ½ a t², by errors of velocities times t, and
+    by the speed times the errors of the stamps at both ends: whatever the stamps between were.
+    Wheels that have slowed down are those of a robot that met an obstacle.
+
+    Parameters
+    ----------
+    rolled : (3,) array
+        Pose after the present step, which is number `count`.
+    dt, lever : float, s and m
+    grip : GripState
+    steps : (k, 11) array
+        As of `repeat`.
+    count : int
+    """
+    went, undo = np.empty(3), np.empty(3)
+    time, back, due = dt, 0, 0
+    while True:
+        step = steps[(count - back) % len(steps)]
+        if back == due:
+            reference, pose = step[5:8], step[8:]
+            c, s = math.cos(pose[2]), math.sin(pose[2])
+            dx, dy = rolled[0] - pose[0], rolled[1] - pose[1]
+            undo[0], undo[1], undo[2] = c * dx + s * dy, c * dy - s * dx, rolled[2] - pose[2]
+            log_row(undo, went)
+            speed = math.hypot(reference[0], reference[1]) + lever * abs(reference[2])
+            path = math.hypot(went[0], went[1]) + lever * abs(went[2])
+            apart = math.hypot(went[0] - time * reference[0], went[1] - time * reference[1])
+            apart += lever * abs(wrap_angle(went[2] - time * reference[2]))
+            velocity = 0.5 * grip.acceleration * time + grip.noise + grip.fraction * speed
+            late = LARGEST_TIME * grip.time_error * (speed + grip.acceleration * time)
+            allowed = grip.resolution + velocity * time + late
+            if apart > allowed and path > time * speed + allowed:
+                return back
+            due = 2 * due + 1
+        back += 1
+        if back > min(count, len(steps) - 1):
+            return -1
+        step = steps[(count - back) % len(steps)]
+        time += step[3]
+        if time > grip.window or step[4] != 0.0:
+            return -1
 
 
 @kernel

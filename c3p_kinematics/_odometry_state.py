@@ -122,6 +122,7 @@ class GripState(NamedTuple):
     acceleration, noise, resolution, fraction, longest_hold, time_error, window : float
         As of GripSettings.
     reference, twist : (3,) arrays
+        Plausible, and fitted or held twist.
     weight, excess : (n,) arrays
     mean : (n, 2) array, m/s
         Contact velocities over the window, in ``base_link``.
@@ -241,7 +242,7 @@ class Ring(NamedTuple):
 
     Attributes
     ----------
-    casters, steps : (k, 5, n) and (k, 8) arrays
+    casters, steps : (k, 5, n) and (k, 11) arrays
         As of `_odometry_kernels.repeat`.
     """
 
@@ -253,11 +254,11 @@ class Ring(NamedTuple):
 @kernel
 def cut_ring(block, n):
     """Return the Ring of a block."""
-    return Ring(block, block[8 * CAPACITY:].reshape(CAPACITY, 5, n),
-                block[:8 * CAPACITY].reshape(CAPACITY, 8))
+    return Ring(block, block[11 * CAPACITY:].reshape(CAPACITY, 5, n),
+                block[:11 * CAPACITY].reshape(CAPACITY, 11))
 
 
-RING = Layout(cut_ring, 8 * CAPACITY, 5 * CAPACITY)
+RING = Layout(cut_ring, 11 * CAPACITY, 5 * CAPACITY)
 
 
 class Place(NamedTuple):

@@ -348,7 +348,8 @@ def solve(geometry, steering, wheel_rate, steering_rate, weight, twist, residual
     """
     Fit a twist; write its covariance for unit variance (3, 3); return variance, mean square speed.
 
-    The `weight` (n, 2) is along and across each wheel. The variance is ``Σ w|residual|²/(2n − 3)``, m²/s²; the mean square is of the contact speeds.
+    The `weight` (n, 2) is along and across each wheel. The variance is
+    ``Σ w|residual|²/(2n − 3)``, m²/s²; the mean square is of the contact speeds.
     """
     n = len(steering)
     contact, information, column = np.empty((n, 2)), np.empty((3, 3)), np.zeros(3)

@@ -108,7 +108,7 @@ class CalibratingOdometry(Odometry):
         if reason:
             return reason
         # duration and hold of the step as it was integrated
-        span, held = self._ring.steps[(self._kept - 1) % CAPACITY, 3:].tolist()
+        span, held = self._ring.steps[(self._kept - 1) % CAPACITY, 3:5].tolist()
         good = not (self._monitor.slipping or held or self._faults.alarm)
         motion = (self._motion.steering - self._zero, self._motion.wheel_rate * span,
                   self._motion.steering_rate * span)

@@ -380,6 +380,14 @@ class FaultMonitor:
         return self.report().caster not in (-1, caster)
 
     @property
+    def suspect(self) -> int:
+        """Caster with a row that odometry does without; −1 for none."""
+        if not self.alarm or self.robot.count < 3:
+            return -1
+        report = self.report()
+        return report.caster if (report.trust == 0.0).any() else -1
+
+    @property
     def trust(self) -> Array:
         """1 for each row (n, 2) along and across that odometry uses, 0 for the others."""
         return self.report().trust if self.alarm and self.robot.count > 2 else self._whole

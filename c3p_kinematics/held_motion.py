@@ -19,7 +19,6 @@ from c3p_description.model import Array, CasterRobot
 from c3p_kinematics._odometry_kernels import (
     LARGEST_TIME,
     coast,
-    first_within,
     hold_back,
     repeat,
 )
@@ -61,43 +60,38 @@ class HeldMotion:
 
     def drop(self) -> None:
         """Leave the steps of the present hold as they are."""
-        self._first, self._time = -1, 0.0
+        self._first, self._time, self._holds = -1, 0.0, False
 
-    def hold(self, rolled: Array, grip: GripMonitor, dt: float, count: int) -> None:
+    def hold(self, step: Array, grip: GripMonitor, dt: float, first: int, count: int) -> None:
         """
-        Begin or continue a hold, before its step number `count` is made.
+        Begin or continue a hold from step number `first` on, before number `count` is made.
 
         The covariance grows by the motion that tyres allow.
 
         Parameters
         ----------
-        rolled : (3,) array
+        step : (3,) array
             Twist by the increments, m/s and rad/s.
         grip : GripMonitor
             With the twist that is held.
         dt : float, s
-        count : int
+        first, count : int
         """
-        acceleration = self._settings.acceleration
-        if self._first < 0:
-            self._begin(grip, dt, count)
-        apart = dt * (rolled - grip.state.twist)
-        self._add_doubt(apart, acceleration * grip.age * dt)
-
-    def _begin(self, grip: GripMonitor, dt: float, count: int) -> None:
-        """Hold the twist, also in the steps of the window that shows the spin."""
-        place, state, steps = self._place, grip.state, self._ring.steps
-        window = self._settings.window if self._settings.time_error > 0.0 else 0.0
-        self._covariance, self._doubted = place.covariance.copy(), list(self.doubt)
-        rolled, self._before = place.pose.copy(), place.pose.copy()
-        self._first = int(first_within(steps, count, window))
-        back = hold_back(steps, self._first, count, state.reference, self._before, place.pose)
-        if back > 0.0:
+        acceleration, place, state = self._settings.acceleration, self._place, grip.state
+        rolled, before = place.pose.copy(), place.pose.copy()
+        covariance, doubt = place.covariance.copy(), list(self.doubt)
+        if not self._holds:
+            # also the steps before that belong to the spin
+            back = hold_back(self._ring.steps, first, count, state.reference, before, place.pose)
             coast(state.reference, dt)
-            state.twist[:] = state.reference
-        grip.age += back
-        self._time, self._twist = back, state.reference.copy()
-        self._add_doubt(rolled - place.pose, 0.5 * self._settings.acceleration * back**2)
+            state.twist[:], grip.age = state.reference, back + dt
+            self._add_doubt(rolled - place.pose, 0.5 * acceleration * back**2)
+        if self._first < 0:
+            self._first, self._before, self._time = first, before, back
+            self._twist = state.reference.copy()
+            self._covariance, self._doubted = covariance, doubt
+        self._holds = True
+        self._add_doubt(dt * (step - state.twist), acceleration * grip.age * dt)
 
     def _add_doubt(self, apart: Array, most: float) -> None:
         """Add a deviation (3,), up to `most` [m], to the doubt and to the covariance."""
@@ -111,20 +105,23 @@ class HeldMotion:
             for axis in axes:
                 place.covariance[axis, axis] += variance
 
-    def prove(self, dt: float, held: bool, twist: Array, count: int) -> float:
+    def prove(self, dt: float, held: bool, grip: GripMonitor, count: int) -> float:
         """
         Repeat held steps by their increments if those are proved; return the path this adds, m.
+
+        Called after each step.
 
         Parameters
         ----------
         dt : float, s
         held : bool
             The twist of the newest step is held.
-        twist : (3,) array
-            Plausible twist now.
+        grip : GripMonitor
+            With the plausible twist now.
         count : int
             Steps made.
         """
+        self._holds = held
         if self._first < 0:
             return 0.0
         self._time += dt
@@ -136,7 +133,7 @@ class HeldMotion:
         place, ring, rolled = self._place, self._ring, self._place.pose.copy()
         casters, steps = ring.casters.copy(), ring.steps.copy()
         repeat(self._robot.geometry, casters, steps, self._first, count, -1, True, rolled)
-        mean = 0.5 * (self._twist + twist)
+        mean = 0.5 * (self._twist + grip.state.reference)
         went = log(compose(inverse(self._before), rolled))
         speed = math.hypot(mean[0], mean[1]) + place.lever * abs(mean[2])
         apart = went - self._time * mean

@@ -21,7 +21,6 @@ from c3p_description.model import Array, CasterRobot
 from c3p_kinematics import _odometry_cycle as cycle
 from c3p_kinematics import _odometry_kernels as kernels
 from c3p_kinematics._odometry_state import (
-    CAPACITY,
     MOTION,
     PEAK,
     PLACE,
@@ -258,7 +257,9 @@ class Odometry:
         rates = None
         if verdict == cycle.TIMED:
             rates = rolling, turning
-            dt = self._pace.step(dt, (steering, wheel), (turning, rolling)) or dt
+            # a gap is one of the stamps
+            dt = self._pace.step(dt if dt <= s.max_gap else None, (steering, wheel),
+                                 (turning, rolling)) or dt
         self._waits = -OUT_OF_ORDER < dt < SHORTEST_STEP
         if self._waits:
             # the next sample contains its increments
@@ -340,20 +341,20 @@ class Odometry:
         if s.robust and slip.slipping and slip.suspect >= 0:
             weight = np.maximum(1.0 - slip.likelihood, kernels.LEAST_TRUST)
             left += float(slip.likelihood @ (self.without - slip.statistic))
-        wrong, trust = (faults.left_out, faults.trust) if s.robust else (-1, self._trusted)
+        wrong, trust = (faults.suspect, faults.trust) if s.robust else (-1, self._trusted)
         if wrong >= 0:
             weight, left = self._ones, float(self.without[wrong])
-        row, grip = self._kept % CAPACITY, self._grip
-        verdict, moved = cycle.move(geometry, motion.block, dt, weight, s.robust, trust, grip.age,
-                                    grip.state.block, errors.state.block, place.block,
-                                    self._ring.block, row)
+        grip = self._grip
+        verdict, moved, back = cycle.move(
+            geometry, motion.block, dt, weight, s.robust, trust, grip.age, grip.state.block,
+            errors.state.block, place.block, self._ring.block, self._kept)
         grip.judge(dt, verdict)
         if not moved:
             if not np.all(np.isfinite(motion.twist)):
                 return 'all contact points coincide: yaw is not observable'
-            self._holds.hold(motion.twist, grip, dt, self._kept)
+            self._holds.hold(motion.twist, grip, dt, self._kept - back, self._kept)
             motion.twist[:] = grip.state.twist
-            cycle.go(motion, dt, True, place, self._ring, row)
+            cycle.go(motion, dt, True, place, self._ring, self._kept)
         self._kept += 1
         self._correct(slip, wrong)
         noise = s.rate_noise_std
@@ -367,7 +368,7 @@ class Odometry:
             rates is not None, self._time, self._moved, place.block, self._peak.block,
             errors.state.block, errors.spread, errors.cross, twist, residual, covariance)
         self._went(length)
-        self._distance += self._holds.prove(dt, not moved, grip.state.reference, self._kept)
+        self._distance += self._holds.prove(dt, not moved, grip, self._kept)
         if fitted:
             self._fitted = twist, covariance, residual, slip
         elif not moved:

@@ -23,9 +23,9 @@ SPIN_REPORTED = 0.05
 
 # parameters of the node that are settings of the odometry
 PARAMETERS = (
-    'max_gap', 'robust', 'stamp_jitter', 'sample_skew', 'wheel_counts', 'steering_counts', 'rate_noise_std',
-    'rate_lag', 'creep', 'position_variance_per_metre', 'position_variance_per_radian',
-    'yaw_variance_per_metre', 'yaw_variance_per_radian')
+    'max_gap', 'robust', 'stamp_jitter', 'sample_skew', 'wheel_counts', 'steering_counts',
+    'rate_noise_std', 'rate_lag', 'creep', 'position_variance_per_metre',
+    'position_variance_per_radian', 'yaw_variance_per_metre', 'yaw_variance_per_radian')
 
 
 # shortest step [s]: a shorter one is rounding of a time stamp in seconds since 1970
@@ -34,6 +34,10 @@ SHORTEST_STEP = 1e-6
 # a sample whose stamp goes back by less is late or has a wrong stamp: the next one contains its
 # increments. Beyond, the clock was set back, s
 OUT_OF_ORDER = 0.05
+
+# settings for joints that are sampled at one instant with exact stamps: motor cards by their SYNC,
+# and simulated encoders
+SYNCHRONOUS = {'stamp_jitter': 0.0, 'sample_skew': 0.0}
 
 # parameters of the node that are deviations of the description, and the fields of the prior
 DESCRIPTION = {'description_std.wheel_radius': 'radius', 'description_std.caster_offset': 'offset',
@@ -69,11 +73,13 @@ class OdometrySettings:
     robust : bool
         De-weight a caster by its slip probability and by its plausibility.
     stamp_jitter : float, s
-        Standard deviation of the stamps from the times of the samples; above 0 the time steps
-        follow from angles and rates as well (`SampleStep`).
+        Standard deviation of the stamps from the times of the samples; above 0 accelerations are
+        judged over a window of time, and the time steps follow from angles and rates as well
+        (`SampleStep`).
     sample_skew : float, s
-        Standard deviation of the times of the joints of one sample from each other; 0 for drives
-        that sample at a common SYNC.
+        Standard deviation of the times of the joints of one sample from each other; its effect,
+        the speed times it, is in the noise of slip, faults and plausibility. 0 for drives that
+        sample at a common SYNC (`SYNCHRONOUS`).
     wheel_resolution, steering_resolution : float, rad
         Encoder steps; 0 for continuous angles.
     rate_noise_std : float, m/s

@@ -35,8 +35,8 @@ LEAST_RATE = 1.0
 
 # standard deviation of the increments of ideal encoders from those of the mean rates, rad
 INCREMENT = 1e-4
-# a received clock of a busy computer lags by less; a larger deviation is that of encoders that
-# were set, s
+# a received clock of a busy computer lags by less; a larger deviation, in one step or in all since
+# the begin, is that of encoders that were set, or of wrong rates, s
 LONGEST_LAG = 0.1
 
 # residual up to which the increment of a wheel fits, relative to its measured rate and to its
@@ -160,6 +160,8 @@ class SampleStep:
         """Start without a sample."""
         self._jitter, self._weight = jitter, (INCREMENT / jitter)**2 if jitter else 0.0
         self._last: tuple[Array, Array] | None = None
+        # deviation of the sum of all steps from that of the stamps, s
+        self._ahead = 0.0
 
     def step(self, stamped: float | None, angles: Sequence[Array],
              rates: Sequence[Array]) -> float | None:
@@ -179,8 +181,13 @@ class SampleStep:
         angle, rate = np.concatenate(angles), np.concatenate(rates)
         self._last = angle, rate
         if stamped is None or stamped == np.inf or before is None:
+            self._ahead = 0.0
             return stamped
         mean = 0.5 * (before[1] + rate)
         step = (float((angle - before[0]) @ mean) + self._weight * stamped) / (
             float(mean @ mean) + self._weight)
-        return step if abs(step - stamped) < LONGEST_LAG and step > 0.0 else stamped
+        ahead = self._ahead + step - stamped
+        if max(abs(step - stamped), abs(ahead)) >= LONGEST_LAG or step <= 0.0:
+            return stamped
+        self._ahead = ahead
+        return step

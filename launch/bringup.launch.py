@@ -10,7 +10,7 @@ from typing import Any
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 
-from c3p_bringup.choices import PLANTS
+from c3p_bringup.choices import PLANTS, SYNCHRONOUS
 from c3p_bringup.launch_parts.actions import (
     chosen,
     common_arguments,
@@ -74,6 +74,8 @@ def control(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     # the parameter file overrides these defaults
     defaults: dict[str, dict[str, Any]] = (
         {'velocity_controller': known_latency(sim, hardware)} if sim != 'none' else {})
+    if sim != 'none' or hardware != 'none':
+        defaults['sensed_kinematics'] = dict(SYNCHRONOUS)
     if hardware != 'none':
         defaults['hardware_interface'] = {'autostart': 'active'}
         values |= bus_values(context, hardware)

@@ -32,7 +32,8 @@ from c3p_controller.paper.velocity import PaperLaw, PaperSettings, VelocityGains
 from c3p_controller.torque_law import Sensed, Setpoint
 from c3p_description import load
 from c3p_description.model import Array, Friction
-from c3p_kinematics.odometry import Odometry
+from c3p_kinematics.odometry import Odometry, OdometrySettings
+from c3p_kinematics.odometry_data import SYNCHRONOUS
 from c3p_simulation.plants.plant import AnalyticPlant
 
 # control period and period of the position law, s: the nodes' defaults
@@ -187,7 +188,8 @@ def drive(law: Law, goals: Array, steering: Array, seconds: float, dwell: float 
         From entering a zone to the next goal or the end.
     """
     robot = load('c3p') if law.friction else replace(load('c3p'), friction=Friction())
-    plant, odometry, position = AnalyticPlant(robot), Odometry(robot), law.position()
+    plant, position = AnalyticPlant(robot), law.position()
+    odometry = Odometry(robot, OdometrySettings(**SYNCHRONOUS))
     torque_law = PaperLaw(robot, PaperSettings(law.gains, law.limits, law.weight, law.fusion))
     sample = plant.reset(steering=steering + law.offset * np.array([1.0, -1.0, 0.5]))
     position.set_goal(goals[0], np.zeros(3))

@@ -77,7 +77,11 @@ def recorded_settings(bag: Bag, space: str, changes: Mapping[str, Any] | None = 
         raise BagError(f'{", ".join(sorted(unknown))}: not a parameter of the odometry; known are '
                        f'{", ".join(sorted(names))}')
     recorded = bag.parameters.get(f'{space}/{NODE}', {})
-    values = {**{name: recorded[name] for name in names if name in recorded}, **changes}
+    values = {name: recorded[name] for name in names if name in recorded}
+    if recorded and 'sample_skew' not in recorded:
+        # a node without this parameter took all joints of a message to be of one instant
+        values['sample_skew'] = 0.0
+    values |= changes
     try:
         settings = odometry_settings(**{name: value for name, value in values.items()
                                         if name not in DESCRIPTION})

@@ -23,7 +23,8 @@ from c3p_controller.divergence import Divergence
 from c3p_controller.torque_law import Sensed, Setpoint
 from c3p_description.model import Array
 from c3p_experiments.loop.command_sources import Command, Source
-from c3p_kinematics.odometry import Odometry, OdometryEstimate
+from c3p_kinematics.odometry import Odometry, OdometryEstimate, OdometrySettings
+from c3p_kinematics.odometry_data import SYNCHRONOUS
 from c3p_simulation.plants.plant import JointSample, Plant
 
 # time without torque at the end of a run whose law diverges, s
@@ -154,7 +155,8 @@ def run_loop(plant: Plant, law: LoopLaw, source: Source, *, duration: float,
     for name, value in (('duration', duration), ('rate', rate), ('command_rate', command_rate)):
         if not 0.0 < value < np.inf:
             raise ValueError(f'{name} = {value}: must be a positive number')
-    odometry = Odometry(plant.robot) if odometry is None else odometry
+    if odometry is None:
+        odometry = Odometry(plant.robot, OdometrySettings(**SYNCHRONOUS))
     odometry.reset(pose)
     record = _Record(plant)
     waiting = sorted(pushes, key=lambda push: push.time)

@@ -17,6 +17,7 @@ from c3p_experiments.loop.closed_loop import LoopLog, run_loop
 from c3p_experiments.loop.command_sources import Source, TwistSource
 from c3p_experiments.loop.controllers import NAMES, Controller, make_controller
 from c3p_kinematics.odometry import Odometry, OdometrySettings
+from c3p_kinematics.odometry_data import SYNCHRONOUS
 from c3p_simulation.make_plant import PLANTS, PlantOptions, make_plant
 from c3p_simulation.plants.floor import FloorPatch
 from c3p_simulation.plants.plant import AnalyticPlant, Plant
@@ -158,8 +159,8 @@ class Bench:
         """Return new odometry with the resolution of the encoders."""
         c = self.conditions
         step = [2.0 * np.pi / n if n else 0.0 for n in (c.wheel_counts, c.steering_counts)]
-        return Odometry(self.robot, OdometrySettings(wheel_resolution=step[0],
-                                                     steering_resolution=step[1]))
+        return Odometry(self.robot, OdometrySettings(
+            wheel_resolution=step[0], steering_resolution=step[1], **SYNCHRONOUS))
 
     def run(self, controller: Controller, source: Source, *, duration: float,
             plant: Plant | None = None, odometry: Odometry | None = None,

@@ -15,7 +15,8 @@ from c3p_experiments.loop.closed_loop import LoopLog, run_loop
 from c3p_experiments.loop.command_sources import TwistSource
 from c3p_experiments.loop.controllers import make_controller
 from c3p_kinematics.casters import inverse
-from c3p_kinematics.odometry import Odometry
+from c3p_kinematics.odometry import Odometry, OdometrySettings
+from c3p_kinematics.odometry_data import SYNCHRONOUS
 from c3p_kinematics.singularity import length_scale
 from c3p_simulation.contact_plant.mujoco_plant import MujocoPlant
 from c3p_simulation.plants.floor import FloorPatch
@@ -200,7 +201,7 @@ def drive(robot: CasterRobot, kind: str, seed: int, duration: float,
     law = make_controller(controller, robot).law
     steering = np.random.default_rng([6, seed]).uniform(-np.pi, np.pi, robot.count)
     log = run_loop(sensed, law, commands(robot, seed, duration), duration=duration, rate=rate,
-                   odometry=Odometry(robot), steering=steering)
+                   odometry=Odometry(robot, OdometrySettings(**SYNCHRONOUS)), steering=steering)
     times = np.array([t for t, _ in scene.slips])
     slips = np.array([s for _, s in scene.slips])
     # the last step of the plant in each cycle

@@ -63,8 +63,8 @@ def test_fit_gives_the_inverse_of_its_information_and_the_scatter_of_its_residua
     n, rng = robot.count, np.random.default_rng(seed)
     wheel, steer, _ = inverse(robot, steering, twist)
     wheel, steer = wheel + rng.normal(size=n), steer + rng.normal(size=n)
-    weight = rng.uniform(0.1, 1.0, n)
-    expected = sensed_forward(robot, steering, wheel, steer, weight[:, None])
+    weight = rng.uniform(0.1, 1.0, (n, 2))
+    expected = sensed_forward(robot, steering, wheel, steer, weight)
     found, residual, covariance = np.empty(3), np.empty((n, 2)), np.empty((3, 3))
     variance, power = solve(robot.geometry, steering, wheel, steer, weight, found, residual,
                             covariance)
@@ -74,7 +74,7 @@ def test_fit_gives_the_inverse_of_its_information_and_the_scatter_of_its_residua
     slack = 1e-14 * np.linalg.cond(expected.information)
     np.testing.assert_allclose(covariance @ expected.information, np.eye(3), atol=1e-9 + slack)
     assert variance == pytest.approx(
-        np.sum(weight[:, None] * expected.residual**2) / (2 * n - 3), rel=1e-6, abs=1e-12)
+        np.sum(weight * expected.residual**2) / (2 * n - 3), rel=1e-6, abs=1e-12)
     speed = (robot.wheel_radius * wheel)**2 + (robot.caster_offset * steer)**2
     assert power == pytest.approx(speed.mean(), rel=1e-12)
 

@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 from robots import C3P, caster_robots
 
 from c3p_kinematics._odometry_kernels import refit
+from c3p_kinematics._odometry_state import CAPACITY
 from c3p_kinematics.casters import inverse
-from c3p_kinematics.odometry import CAPACITY, Odometry
+from c3p_kinematics.odometry import Odometry, OdometrySettings
+from c3p_kinematics.odometry_data import SYNCHRONOUS
 from c3p_kinematics.se2 import integrate
 
 DT = 0.005
@@ -20,7 +22,7 @@ class Steps:
 
     def __init__(self, robot, pose=(0.0, 0.0, 0.0)):
         self.robot, self.pose, self.count = robot, np.array(pose, float), 0
-        self.casters, self.steps = np.zeros((CAPACITY, 4, robot.count)), np.zeros((CAPACITY, 5))
+        self.casters, self.steps = np.zeros((CAPACITY, 5, robot.count)), np.zeros((CAPACITY, 11))
 
     def add(self, steering, twist, slip=None, held=False):
         """Add one step of `twist`; a wheel may have slipped by `slip` = (index, m/s)."""
@@ -30,8 +32,8 @@ class Steps:
             wheel[slip[0]] += slip[1] / self.robot.wheel_radius[slip[0]]
             # an arbitrary effect of the wheel on the pose, which the refit must remove
             fitted = fitted + np.array([0.3 * slip[1], 0.1 * slip[1], 0.5 * slip[1]])
-        self.casters[row] = steering, wheel, steer, np.ones(self.robot.count)
-        self.steps[row] = [*fitted, DT, held]
+        self.casters[row, :3], self.casters[row, 3:] = (steering, wheel, steer), 1.0
+        self.steps[row] = [*fitted, DT, held, *fitted, *self.pose]
         self.count += 1
         self.pose = integrate(self.pose, DT * fitted)
 
@@ -85,7 +87,8 @@ def test_more_steps_than_the_ring_holds_and_none_at_all():
 
 def slipped(speed, seconds=0.3):
     """Return the pose after 2 m along +Y at 0.5 m/s, in which wheel 3 slips for some time."""
-    odometry, angle, estimate = Odometry(C3P), np.zeros(3), None
+    odometry = Odometry(C3P, OdometrySettings(**SYNCHRONOUS))
+    angle, estimate = np.zeros(3), None
     for k in range(801):
         estimate = odometry.step(DT * k, np.zeros(3), angle)
         angle = angle + 0.5 * DT / C3P.wheel_radius

@@ -56,7 +56,7 @@ def test_the_fit_is_stationary_and_no_other_twist_has_less_cost(case, seed):
     robot, steering, twist, _ = case
     n, rng = robot.count, np.random.default_rng(seed)
     wheel, steer, _ = inverse(robot, steering, twist)
-    contact, weight = np.empty((n, 2)), rng.uniform(0.1, 2.0, n)
+    contact, weight = np.empty((n, 2)), rng.uniform(0.1, 2.0, (n, 2))
     kernels.measured(robot.geometry, wheel + rng.normal(size=n), steer + rng.normal(size=n),
                      contact)
     found, residual, information = np.empty(3), np.empty((n, 2)), np.empty((3, 3))
@@ -64,14 +64,14 @@ def test_the_fit_is_stationary_and_no_other_twist_has_less_cost(case, seed):
     rolling, axle = np.empty((n, 3)), np.empty((n, 3))
     kernels.contact_rows(robot.geometry, steering, rolling, axle)
     # the gradient Jᵀ W r vanishes
-    gradient = weight * residual[:, 0] @ rolling + weight * residual[:, 1] @ axle
+    gradient = (weight * residual)[:, 0] @ rolling + (weight * residual)[:, 1] @ axle
     np.testing.assert_allclose(gradient, 0.0, atol=1e-9)
-    cost = np.sum(weight[:, None] * residual**2)
+    cost = np.sum(weight * residual**2)
     for step in rng.normal(size=(5, 3)):
         other = np.column_stack([contact[:, 0] - rolling @ (found + step),
                                  contact[:, 1] - axle @ (found + step)])
         # the cost is quadratic: its increase is the quadratic form of the information
-        increase = np.sum(weight[:, None] * other**2) - cost
+        increase = np.sum(weight * other**2) - cost
         assert increase == pytest.approx(step @ information @ step, rel=1e-6, abs=1e-9)
 
 

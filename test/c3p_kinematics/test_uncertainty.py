@@ -56,8 +56,8 @@ def test_slopes_of_the_twist_are_those_by_differences(seed):
     unit, slopes, rounded = np.linalg.inv(
         sensed_forward(robot, steering, wheel, turn).information), np.zeros((3, 15)), np.zeros(
         (3, 3))
-    kernels.add_slopes(robot.geometry, steering, twist, np.ones(3), unit, np.ones(15), 2.0, 0.3,
-                       0.1, slopes, rounded)
+    kernels.add_slopes(robot.geometry, steering, twist, np.ones((3, 2)), unit, np.ones(15), 2.0,
+                       0.3, 0.1, slopes, rounded)
     c, s = np.cos(0.3), np.sin(0.3)
     floor = 0.1 * np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
     for k in range(15):
