@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -21,28 +20,36 @@ from c3p_experiments.slip_faults.injected import (
     with_encoder_fault,
     with_slip,
 )
+from c3p_experiments.slip_faults.poses import STUCK_SPAN, drifted, stuck_drives
+from c3p_experiments.slip_faults.quiet_driving import (
+    LIMITS,
+    SPAN,
+    QuietDrive,
+    all_driven,
+    encoder_steps,
+    quiet_drive,
+    quiet_drives,
+    wrong,
+)
 from c3p_experiments.slip_faults.scenes import HARMLESS, SLIPPERY, Scene, drive, ring
 from c3p_experiments.slip_faults.scoring import (
     AFTER,
     LABEL_OF,
     Case,
     Watched,
-    false_alarms,
     score,
     true_slips,
     watch,
 )
-from c3p_kinematics.calibration.parameters import calibrated, parameters_of
-from c3p_kinematics.faults import KINDS, FaultSettings
-from c3p_kinematics.odometry import Odometry, OdometrySettings
-from c3p_simulation.plants.parameter_errors import ParameterErrors, perturbed
-
-# errors of the descriptions: uniform, with deviations of r 0.3 %, d 2 %, hip 1.7 mm, zero 0.3°
-ERRORS = ParameterErrors(mass=0.0, com=0.0, wheel_radius=0.0052, caster_offset=0.035,
-                         hip_position=0.003, steering_zero=math.radians(0.52))
+from c3p_kinematics.faults import KINDS
+from c3p_simulation.parallel.workers import Workers, computing
 
 # random robots, and first seed of drives and descriptions: others serve the development
 RANDOM, FIRST = (104, 107), 7000
+
+# first seeds of the drives without faults and of those with a stuck encoder, by the seed of the
+# conditions
+QUIET_FIRST, QUIET_SEEDS, STUCK_FIRST, STUCK_SEEDS = 1_000_000, 1000, 500_000, 100
 
 # numbers of casters of robots like that of the bench
 RINGS = (4, 6)
@@ -54,20 +61,14 @@ CLEAN, FAULTY = 30.0, 20.0
 # their speed, m/s
 HOURS, FAULTS, SLIPS, SLIP_SPEED = 1.0, 8, 60, 0.1
 
-# part of the drives without faults for the curve of the slip monitor
-BEFORE_PART = 0.15
-
-# drifts of which the pose is measured, and the time before and after their begin, s
-DRIFTS, DRIFT_SPAN = 16, (1.0, 6.0)
-
-# thresholds of the curves, per the alarm limit
-LIMITS = np.geomspace(0.02, 100.0, 60)
+# drives in which a steering encoder drifts, and drives in which a wheel encoder sticks
+DRIFTS, STUCK = 16, 12
 
 # time after which a fault must be found, s, and trace from which it counts [m]
 SOON, TRACE = 0.1, 0.001
 
-# runs, for the progress: scenes of five robots
-RUNS = 5 * 5
+# runs, for the progress: scenes of five robots, drives without faults, and with a stuck encoder
+RUNS = 5 * 5 + math.ceil(3600.0 * HOURS / SPAN) + STUCK
 
 ROWS = (
     Row('found_p50_s', 'fault found after, median', 'ms', 1e3, digits=0, bar=SOON, stretch=0.05),
@@ -79,6 +80,7 @@ ROWS = (
         bar=0.99, at_least=True),
     Row('named_ratio', 'named with 95 % confidence', '%', 100.0, digits=1),
     Row('false_alarms_per_hour', 'false alarms in an hour', '1/h', bar=0.0),
+    Row('slip_alarms', 'alarms on true slip meanwhile', digits=0),
     Row('slips_0_1_mps.wrong_before_ratio', 'slip of 0.1 m/s in any direction, wrong wheel before',
         '%', 100.0, digits=1),
     Row('slips_0_1_mps.wrong_ratio', 'the same, wrong wheel now', '%', 100.0, digits=1,
@@ -88,21 +90,20 @@ ROWS = (
         'before', 'cm', 100.0),
     Row('drift_pose_error_m.after.largest', 'the same, without its caster', 'cm', 100.0,
         bar=0.02),
+    Row('stuck_pose_error_m.before.largest', 'pose 24 s after a wheel encoder stuck, largest, '
+        'before', 'cm', 100.0),
+    Row('stuck_pose_error_m.after.median', 'the same, without its row, median', 'cm', 100.0,
+        bar=0.005),
+    Row('stuck_pose_error_m.after.largest', 'the same, largest', 'cm', 100.0, bar=0.02),
 )
-
-
-class Drifted(NamedTuple):
-    """Errors of pose (m, k), m, over time (k,) [s], without and with the fault monitor."""
-
-    time: Array
-    before: Array
-    after: Array
 
 
 def slip_faults(bench: Bench, random: Sequence[int] = RANDOM, hours: float = HOURS,
                 faults: int = FAULTS, slips: int = SLIPS, clean: float = CLEAN,
                 faulty: float = FAULTY, rings: Sequence[int] = RINGS,
-                drifts: int = DRIFTS) -> Outcome:
+                drifts: int = DRIFTS, stuck: int = STUCK,
+                stuck_span: tuple[float, float] = STUCK_SPAN,
+                workers: Workers | None = None) -> Outcome:
     """
     Find and name faults in scenes of the plant and in recorded drives.
 
@@ -113,7 +114,7 @@ def slip_faults(bench: Bench, random: Sequence[int] = RANDOM, hours: float = HOU
     random : sequence of int
         Seeds of random robots.
     hours : float
-        Duration of driving without faults, by as many wrong descriptions as it takes.
+        Duration of distinct driving without faults.
     faults, slips : int
         Encoder faults of each kind for each robot, and slips of `SLIP_SPEED` in any direction of
         the bench's robot.
@@ -121,46 +122,48 @@ def slip_faults(bench: Bench, random: Sequence[int] = RANDOM, hours: float = HOU
         Durations of the drives.
     rings : sequence of int
         Numbers of casters.
-    drifts : int
-        Drifting steering encoders whose effect on odometry is measured.
+    drifts, stuck : int
+        Drifting steering encoders, and drives with a stuck wheel encoder, whose effect on odometry
+        is measured.
+    stuck_span : (2,) tuple, s
+        Time before and after a wheel encoder has stuck.
+    workers : Workers, optional
+        Of the drives without faults; default: a process for each core.
     """
     robots = [bench.robot, *(ring(bench.robot, n) for n in rings),
-              *(_all_driven(random_robot(k)) for k in random)]
+              *(all_driven(random_robot(k)) for k in random)]
     seed = FIRST + 100 * bench.conditions.seed
-    steps = _steps(bench)
+    steps = encoder_steps(bench.conditions)
     driven = [_scenes(bench, robot, seed + k, clean, faulty) for k, robot in enumerate(robots)]
     harmless = [s for scenes in driven for s in scenes if s.kind in HARMLESS]
     cases = [case for scenes in driven for s in scenes if s.kind in SLIPPERY
              for case in _of_scene(s, steps, seed)]
     for k, scene in enumerate(s for s in harmless if s.kind == 'clean'):
         cases += _of_encoders(scene, steps, [seed, k], faults)
-    alarms, old_alarms, real, time = _quiet(harmless, steps, seed, hours)
+    quiet = _quiet(bench, robots, hours, workers or Workers())
     oblique = _oblique(harmless[0], steps, seed, slips)
-    drifted = _drifted(harmless[0], steps, seed, drifts)
-    metrics = {'reached': True, **_summary(cases), 'hours': time / 3600.0,
-               'false_alarms_per_hour': real / (time / 3600.0),
+    drift_errors = drifted(harmless[0], steps, seed, drifts)
+    stuck_errors = stuck_drives(bench, steps, STUCK_FIRST + STUCK_SEEDS * bench.conditions.seed,
+                                stuck, stuck_span)
+    driving = sum(drive.time for drive in quiet) / 3600.0
+    metrics = {'reached': True, **_summary(cases), 'hours': driving,
+               'false_alarms_per_hour': sum(d.false_alarms for d in quiet) / driving,
+               'slip_alarms': sum(d.slip_alarms for d in quiet),
+               'quiet_drives': len(quiet),
                'robots': [r.name for r in robots], 'slips_0_1_mps': _slip_summary(oblique),
                'kinds': {kind: _summary([c for c in cases if c.kind == kind])
                          for kind in dict.fromkeys(c.kind for c in cases)},
-               'drift_pose_error_m': {
-                   name: {'median': float(np.median(last)), 'largest': float(last.max())}
-                   for name, last in (('before', drifted.before[:, -1]),
-                                      ('after', drifted.after[:, -1]))},
-               'roc': {'limits': LIMITS.tolist(), 'false_alarms_per_hour': alarms.tolist(),
+               'drift_pose_error_m': drift_errors.summary(),
+               'stuck_pose_error_m': stuck_errors.summary(),
+               'roc': {'limits': LIMITS.tolist(),
+                       'false_alarms_per_hour': _rates([d.alarms for d in quiet], driving),
                        'found_ratio': _found(cases, 'largest'),
-                       'before': {'false_alarms_per_hour': old_alarms.tolist(),
-                                  'found_ratio': _found(cases, 'before')}}}
-    facts = {'cases': cases, 'drifted': drifted}
+                       'before': {
+                           'false_alarms_per_hour': _rates([d.before for d in quiet], driving),
+                           'found_ratio': _found(cases, 'before')}}}
+    facts = {'cases': cases, 'drifted': drift_errors, 'stuck': stuck_errors,
+             'largest': [drive.largest for drive in quiet]}
     return Outcome(metrics, (Run('', harmless[0].log, facts),))
-
-
-def _all_driven(robot: CasterRobot) -> CasterRobot:
-    return replace(robot, driven=np.ones(robot.count, bool))
-
-
-def _steps(bench: Bench) -> tuple[float, float]:
-    c = bench.conditions
-    return (2.0 * np.pi / max(c.wheel_counts, 1), 2.0 * np.pi / max(c.steering_counts, 1))
 
 
 def _scenes(bench: Bench, robot: CasterRobot, seed: int, clean: float, faulty: float
@@ -174,14 +177,6 @@ def _scenes(bench: Bench, robot: CasterRobot, seed: int, clean: float, faulty: f
                          sensors=bench.conditions.sensors, rate=bench.conditions.rate))
         bench.done()
     return out
-
-
-def wrong(scene: Scene, seed: int) -> tuple[CasterRobot, Joints]:
-    """Return a wrong description of the robot of a scene, and the joints by its zeros."""
-    off = perturbed(scene.robot, seed, ERRORS)
-    zero = off.steering_zero - scene.robot.steering_zero
-    return (calibrated(scene.robot, parameters_of(off)),
-            scene.joints._replace(steering=scene.joints.steering + zero))
 
 
 def _of_scene(scene: Scene, steps: tuple[float, float], seed: int) -> list[Case]:
@@ -227,31 +222,17 @@ def _of_encoders(scene: Scene, steps: tuple[float, float], seed: list[int], coun
     return out
 
 
-def _quiet(scenes: Sequence[Scene], steps: tuple[float, float], seed: int, hours: float
-           ) -> tuple[Array, Array, int, float]:
-    """
-    Return what happens without faults.
-
-    Alarms per hour by threshold, the same of the slip monitor, alarms at the limit, and the time
-    [s]. The slip monitor, which costs more, takes part in the first drives.
-    """
-    alarms, old, real, time = np.zeros(len(LIMITS)), np.zeros(len(LIMITS)), 0, 0.0
-    draw, old_time = 0, 0.0
-    dt = float(np.median(np.diff(scenes[0].joints.time)))
-    # light robots may slip without oil
-    rolling = [scene for scene in scenes if not true_slips(scene.slip, dt)]
-    while time < 3600.0 * hours:
-        scene = rolling[draw % len(rolling)]
-        draw += 1
-        compared = old_time < BEFORE_PART * 3600.0 * hours
-        seen = watch(*wrong(scene, seed + draw), steps, slip=compared)
-        alarms += false_alarms(seen.statistic, dt, LIMITS)
-        if compared:
-            old += false_alarms(seen.before, dt, LIMITS, 5)
-            old_time += float(scene.joints.time[-1])
-        real += int(np.count_nonzero(np.diff(seen.alarm.astype(int)) > 0))
-        time += float(scene.joints.time[-1])
-    return 3600.0 * alarms / time, 3600.0 * old / old_time, real, time
+def _quiet(bench: Bench, robots: Sequence[CasterRobot], hours: float, workers: Workers
+           ) -> list[QuietDrive]:
+    """Return distinct drives without faults."""
+    drives = quiet_drives(robots, bench.conditions,
+                          QUIET_FIRST + QUIET_SEEDS * bench.conditions.seed, hours)
+    out = []
+    with computing(workers) as compute:
+        for done in compute(quiet_drive, drives):
+            out.append(done)
+            bench.done()
+    return out
 
 
 def _oblique(scene: Scene, steps: tuple[float, float], seed: int, count: int) -> list[Case]:
@@ -278,30 +259,9 @@ def _by_wheel(seen: Watched, caster: int, dt: float) -> Case:
     return score('slip', 0, caster, seen._replace(probability=merged), 200, len(seen.alarm), dt)
 
 
-def _drifted(scene: Scene, steps: tuple[float, float], seed: int, count: int) -> Drifted:
-    """Return the errors of odometry when a steering encoder drifts by 2 rad/s for 2 s."""
-    joints, truth = scene.joints, scene.log.ground_truth
-    dt = float(np.median(np.diff(joints.time)))
-    before, length = round(DRIFT_SPAN[0] / dt), round(DRIFT_SPAN[1] / dt)
-    errors = np.zeros((2, count, before + length))
-    ramp = dt * np.clip(np.arange(before + length) - before, 0, round(2.0 / dt))
-    for k in range(count):
-        rng = np.random.default_rng([seed, 55, k])
-        first = int(rng.integers(0, len(joints.time) - before - length))
-        part = slice(first, first + before + length)
-        steering, sense = joints.steering[part].copy(), rng.choice([-2.0, 2.0])
-        steering[:, rng.integers(scene.robot.count)] += steps[1] * np.round(
-            sense * ramp / steps[1])
-        for row, faults in enumerate((FaultSettings(persistence=1e9), FaultSettings())):
-            odometry = Odometry(scene.robot, OdometrySettings(
-                wheel_resolution=steps[0], steering_resolution=steps[1], faults=faults))
-            odometry.reset(truth.pose[first])
-            for j, sample in enumerate(zip(
-                    joints.time[part], steering, joints.wheel_angle[part],
-                    joints.wheel_rate[part], joints.steering_rate[part], strict=True)):
-                pose = odometry.step(*sample).pose
-                errors[row, k, j] = np.hypot(*(pose[:2] - truth.pose[first + j, :2]))
-    return Drifted(dt * (np.arange(before + length) - before), *errors)
+def _rates(alarms: Sequence[Array], hours: float) -> list[float]:
+    """Return alarms per hour at each threshold, from those of each drive."""
+    return (np.sum(alarms, 0) / hours).tolist()
 
 
 def _found(cases: Sequence[Case], field: str) -> list[float]:
@@ -345,4 +305,4 @@ def _mean(values: Sequence[bool]) -> float | None:
     return float(np.mean(values)) if len(values) else None
 
 
-__all__ = ['ROWS', 'RUNS', 'Drifted', 'slip_faults', 'wrong']
+__all__ = ['ROWS', 'RUNS', 'slip_faults']

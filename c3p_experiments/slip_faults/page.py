@@ -13,7 +13,9 @@ from c3p_bags.report import style
 from c3p_experiments.loop.conditions import Bench
 from c3p_experiments.loop.outcome import Experiment, Outcome
 from c3p_experiments.loop.report import conditions_text
-from c3p_experiments.slip_faults.experiment import LIMITS, SOON, Drifted
+from c3p_experiments.slip_faults.experiment import SOON
+from c3p_experiments.slip_faults.poses import DRIFTING, PoseErrors
+from c3p_experiments.slip_faults.quiet_driving import LIMITS
 from c3p_experiments.slip_faults.scoring import LABELS, Case
 
 BEFORE, AFTER = style.REFERENCE, style.SENSED
@@ -34,12 +36,20 @@ def faults_page(outcome: Outcome, bench: Bench, experiment: Experiment, path: Pa
     cases: Sequence[Case] = facts['cases']
     page, grid = style.page(experiment.title, [
         conditions_text(bench.describe()), f'{len(cases)} faults of {len(m["robots"])} robots, '
-        f'{m["hours"]:.2g} h without; wrong descriptions'], size=(12.0, 8.0), rows=2, columns=2)
-    axes = [page.add_subplot(grid[k // 2, k % 2]) for k in range(4)]
+        f'{m["hours"]:.2g} h without in {m["quiet_drives"]} distinct drives; wrong descriptions'],
+        size=(12.0, 11.5), rows=3, columns=2)
+    axes = [page.add_subplot(grid[k // 2, k % 2]) for k in range(6)]
     _curves(axes[0], m)
     _times(axes[1], cases)
     _names(axes[2], cases)
     _pose(axes[3], facts['drifted'])
+    axes[3].axvspan(0.0, DRIFTING, color=style.GREY, alpha=0.2, linewidth=0)
+    style.dress(axes[3], '(d) odometry while a steering encoder drifts, 2 rad/s for 2 s',
+                'time [s]', 'error of position [cm]')
+    _pose(axes[4], facts['stuck'])
+    style.dress(axes[4], '(e) odometry after a wheel encoder has stuck',
+                'time [s]', 'error of position [cm]')
+    _margins(axes[5], facts['largest'])
     return style.save(page, path)
 
 
@@ -105,15 +115,21 @@ def _names(axes: Axes, cases: Sequence[Case]) -> None:
                    fontsize=9, fontweight='bold')
 
 
-def _pose(axes: Axes, drifted: Drifted) -> None:
-    for values, colour, label in ((drifted.before, BEFORE, 'without fault monitor'),
-                                  (drifted.after, AFTER, 'without the wrong caster')):
+def _pose(axes: Axes, errors: PoseErrors) -> None:
+    for values, colour, label in ((errors.before, BEFORE, 'without fault monitor'),
+                                  (errors.after, AFTER, 'with fault monitor')):
         for row, error in enumerate(values):
-            axes.plot(drifted.time, np.maximum(100.0 * error, LEAST), color=colour,
+            axes.plot(errors.time, np.maximum(100.0 * error, LEAST), color=colour,
                       label=label if row == 0 else None, linewidth=0.7, alpha=0.7)
-    axes.axvspan(0.0, 2.0, color=style.GREY, alpha=0.2, linewidth=0)
     axes.set_yscale('log')
-    style.dress(axes, '(d) odometry while a steering encoder drifts, 2 rad/s for 2 s',
-                'time [s]', 'error of position [cm]')
     style.clip_below(axes, LEAST)
     style.legend(axes)
+
+
+def _margins(axes: Axes, largest: Sequence[float]) -> None:
+    axes.plot(np.sort(largest), np.arange(1, len(largest) + 1), color=AFTER,
+              drawstyle='steps-post', linewidth=style.LINE)
+    axes.axvline(1.0, color=style.GREY, linewidth=0.8)
+    axes.set_xscale('log')
+    style.dress(axes, '(f) drives without a fault; line: limit in use',
+                'largest statistic over the alarm limit', 'drives up to it')

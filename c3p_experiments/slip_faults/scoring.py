@@ -18,9 +18,10 @@ LABELS = ('along the wheel', 'wheel encoder jump', 'side slip', 'steering encode
           'steering encoder jump', 'steering encoder drift')
 LABEL_OF = (0, 0, 1, 0, 2, 3, 4, 5)
 
-# a slip begins at this speed [m/s] and counts from this distance [m] on; gaps shorter than this
-# are part of it [s]; other wheels slip less than this part of it
-SLIPPING, COUNTED, GAP, ALONE = 0.05, 0.003, 0.3, 0.15
+# a slip begins at this speed [m/s], among faults as in driving without them, and counts from this
+# distance [m] on; gaps shorter than this are part of it [s]; other wheels slip less than this part
+# of it
+SLIPPING, COUNTED, GAP, ALONE = 0.03, 0.003, 0.3, 0.15
 
 # time after the end of a slip in which it may still be named, s
 AFTER = 0.1

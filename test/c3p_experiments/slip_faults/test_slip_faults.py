@@ -8,6 +8,8 @@ from c3p_experiments.catalogue import EXPERIMENTS
 from c3p_experiments.loop.conditions import Bench, Conditions
 from c3p_experiments.slip_faults.experiment import ROWS, slip_faults
 from c3p_experiments.slip_faults.page import faults_page
+from c3p_experiments.slip_faults.quiet_driving import QuietDrive, quiet_drive, quiet_drives
+from c3p_experiments.slip_faults.scenes import ring
 from c3p_experiments.slip_faults.scoring import (
     LABELS,
     Watched,
@@ -16,6 +18,7 @@ from c3p_experiments.slip_faults.scoring import (
     score,
     true_slips,
 )
+from c3p_simulation.parallel.workers import Workers
 
 
 @pytest.fixture(scope='module')
@@ -26,8 +29,9 @@ def bench():
 
 @pytest.fixture(scope='module')
 def outcome(bench):
-    return slip_faults(bench, random=(), hours=0.01, faults=1, slips=4, clean=14.0, faulty=4.0,
-                       rings=(4,), drifts=2)
+    return slip_faults(bench, random=(), hours=0.02, faults=1, slips=4, clean=14.0, faulty=4.0,
+                       rings=(4,), drifts=2, stuck=3, stuck_span=(2.0, 6.0),
+                       workers=Workers(jobs=1))
 
 
 def test_a_small_experiment_finds_and_names_and_does_not_cry_wolf(outcome):
@@ -36,6 +40,30 @@ def test_a_small_experiment_finds_and_names_and_does_not_cry_wolf(outcome):
     assert metrics['found_p50_s'] <= 0.05 and metrics['right_wheel_ratio'] >= 0.95
     assert metrics['right_name_ratio'] >= 0.9
     assert metrics['drift_pose_error_m']['after']['largest'] < 0.02
+    assert metrics['stuck_pose_error_m']['after']['largest'] < 0.02
+
+
+def test_no_drive_without_faults_is_like_another(bench):
+    robots = [bench.robot, ring(bench.robot, 4)]
+    drives = list(quiet_drives(robots, bench.conditions, 3000, hours=0.1))
+    assert sum(drive.duration for drive in drives) == pytest.approx(360.0)
+    assert len({drive.seed for drive in drives}) == len(drives) == 12
+    # those of the bench in turn, and a robot of its own for every second drive
+    assert [drive.robot.count for drive in drives[::2]] == [3, 4] * 3
+    names = {drive.robot.name for drive in drives[1::2]}
+    assert len(names) == 6 and all(drive.robot.count >= 3 for drive in drives)
+    assert {drive.kind for drive in drives} == {'clean', 'carpet'}
+    # and what is driven differs as well, not its number alone
+    first, second = (quiet_drive(bench.robot, 'clean', seed, 5.0, bench.conditions)
+                     for seed in (1, 2))
+    assert first.largest != second.largest
+
+
+def test_true_slip_is_no_driving_without_faults(bench):
+    # every patch of oil makes a wheel slip
+    drive = quiet_drive(bench.robot, 'oil', 4, 20.0, bench.conditions)
+    assert isinstance(drive, QuietDrive) and drive.time < 19.0
+    assert drive.slip_alarms > 0 and drive.false_alarms == 0 and drive.largest < 1.0
 
 
 def test_every_row_has_its_metric_and_the_page_is_written(outcome, bench, tmp_path):
