@@ -321,9 +321,10 @@ def bases(path):
 
 
 def test_each_node_of_the_suite_is_a_watched_node():
-    plain = [f'{name_of(path)}: {name}' for path in SOURCES if name_of(path) not in FREE
-             for name, base in bases(path) if base in ('Node', 'LifecycleNode')]
-    assert not plain, f'derive from c3p_ros.input_watch.WatchedNode: {plain}'
+    # the base of WatchedNode ends nodes in order
+    plain = [name for path in SOURCES if name_of(path) not in FREE
+             for name, base in bases(path) if base in ('Node', 'LifecycleNode', 'OrderlyNode')]
+    assert plain == ['OrderlyNode'], f'derive from c3p_ros.input_watch.WatchedNode: {plain}'
     watched = [name for path in SOURCES for name, base in bases(path)
                if base in ('WatchedNode', 'SuiteNode', 'ManagedSuiteNode')]
     assert len(watched) > 15
