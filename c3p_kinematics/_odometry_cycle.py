@@ -18,6 +18,7 @@ from c3p_kinematics._fault_kernels import hypotheses
 from c3p_kinematics._odometry_kernels import (
     HELD,
     LEAST_TRUST,
+    SLOWED,
     add_slip,
     advance,
     departs,
@@ -183,8 +184,8 @@ def move(geometry, motion, dt, weight, robust, trust, age, grip, lasting, place,
     put(place.pose, ring.steps[count % CAPACITY, 8:])
     verdict = plausibility(geometry, motion.steering, motion.wheel_rate, motion.steering_rate, dt,
                            age, trust, grip)
-    if not age < grip.longest_hold:
-        # a sample that is accepted unchecked shows the first velocity that is known
+    if age > 0.0 or verdict == SLOWED:
+        # after a hold, or against an obstacle, the velocity begins anew
         put(grip.reference, ring.steps[count % CAPACITY, 5:8])
     for i in range(len(weight)):
         for j in range(2):

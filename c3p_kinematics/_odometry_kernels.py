@@ -40,7 +40,7 @@ LEAST_TRUST = 1e-3
 ROLLING, PARTLY, SLOWED, HELD = 0, 1, 2, 3
 
 # error of a time that is still plausible, in deviations
-LARGEST_TIME = 3.0
+LARGEST_TIME = 4.0
 
 
 @kernel

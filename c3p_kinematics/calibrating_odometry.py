@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
+from c3p_kinematics._odometry_state import CAPACITY
 from c3p_kinematics.calibration.online import LearningSettings, SelfCalibration
 from c3p_kinematics.calibration.online_yaw import YawLearner
 from c3p_kinematics.calibration.parameters import CalibrationSettings
 from c3p_kinematics.odometry import (
-    CAPACITY,
     Odometry,
     OdometryEstimate,
     OdometrySettings,
