@@ -283,5 +283,10 @@ def save(sheet: Figure, path: str | Path) -> list[Path]:
 
 def save_as(sheet: Figure, file: Path) -> None:
     """Write a figure as the PNG or PDF `file`."""
+    for axes in sheet.axes:
+        for line in axes.lines:
+            # markers at parts of the length of a line fail where it has no points: unknown torques
+            if not np.isfinite(np.asarray(line.get_ydata(), float)).any():
+                line.set_markevery(None)
     more: dict[str, Any] = {'pil_kwargs': FAST} if file.suffix == '.png' else {}
     sheet.savefig(file, dpi=DPI, **more)

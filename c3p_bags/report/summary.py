@@ -40,6 +40,18 @@ def _incomplete(run: Run) -> list[Answer]:
                    'note', 'loop')]
 
 
+def _not_finite(run: Run) -> list[Answer]:
+    """Return the answer on messages with numbers that are not finite, empty without any."""
+    found = run.log.not_finite
+    if not found:
+        return []
+    count = sum(found.values())
+    topics = ', '.join(f'{topic} ({number})' for topic, number in found.items())
+    return [Answer('Are all numbers finite?', f'{count} message{"s are" if count > 1 else " is"} '
+                   'not', f'inf or nan in {topics}. They are left out; a result without a finite '
+                   'value is null in figures.json. Check what published them.', 'bad', 'nodes')]
+
+
 def _kept_time(run: Run, numbers: Mapping[str, Any]) -> Answer:
     question, t = 'Did the loop keep time?', run.timing
     rate = f'{1.0 / t.period:.4g} Hz' if t.period else 'a single sample'
@@ -152,8 +164,9 @@ QUESTIONS: tuple[Callable[[Run, Mapping[str, Any]], Answer], ...] = (
 
 def answers(run: Run, numbers: Mapping[str, Any]) -> list[Answer]:
     """
-    Return the answers of a run, that on missing messages first.
+    Return the answers of a run, those on missing and on broken messages first.
 
     `numbers` are those of `run_numbers`.
     """
-    return _incomplete(run) + [question(run, numbers) for question in QUESTIONS]
+    return _incomplete(run) + _not_finite(run) + [
+        question(run, numbers) for question in QUESTIONS]

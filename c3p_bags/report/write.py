@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from c3p_bags.report.page import SECTIONS, html_page
 from c3p_bags.report.run import Run, read
 from c3p_bags.report.sheet import png, svg
 from c3p_bags.report.summary import answers
+from c3p_bags.runs.json_text import json_text
 from c3p_bags.runs.run_log import RunLog
 from c3p_bags.storage.bag import Bag
 from c3p_description.model import CasterRobot
@@ -92,8 +92,7 @@ def report(bags: Sequence[Path], out: Path, *, robot: str | None = None,
     (out / 'report.html').write_text(page, encoding='utf-8')
     found = ({**numbers[0]} if len(runs) == 1 else
              {'a': numbers[0], 'b': numbers[1], 'differences': differences(*numbers)})
-    (out / 'figures.json').write_text(
-        json.dumps(found, indent=2, allow_nan=False, ensure_ascii=False) + '\n', encoding='utf-8')
+    (out / 'figures.json').write_text(json_text(found), encoding='utf-8')
     return {**found, 'files': files, 'answers': summaries}
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -35,12 +36,14 @@ class Column(NamedTuple):
 
 
 def read_columns(bag: Bag, readers: Mapping[str, Reader],
-                 progress: Callable[[float], object] = lambda part: None) -> dict[str, Column]:
+                 progress: Callable[[float], object] = lambda part: None,
+                 broken: Counter[str] | None = None) -> dict[str, Column]:
     """
     Return the usable messages of the topics of `readers`; topics without any are left out.
 
     Long columns are mapped from temporary files (`mapped`). `progress` receives the fraction of
-    the messages read, 0 to 1.
+    the messages read, 0 to 1; `broken` counts, by topic, messages with a number that is not
+    finite.
 
     Raises
     ------
@@ -57,6 +60,8 @@ def read_columns(bag: Bag, readers: Mapping[str, Reader],
         rows = readers[batch.topic](bag.topics[batch.topic].kind, batch.data)
         if rows:
             recorded, stamp, values = _in_order(batch.time, rows)
+            if broken is not None:
+                broken[batch.topic] += sum(part.broken for part in rows)
             some = parts.setdefault(batch.topic, [mapped.Rows() for _ in range(2 + len(values))])
             for whole, part in zip(some, (recorded, stamp, *values), strict=True):
                 whole.append(part)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -42,13 +43,15 @@ def read_run(bag: Bag, robot: CasterRobot, namespace: str | None = None,
     readers = _readers(robot)
     # absolute names, such as /diagnostics, are shared by all robots
     names = {(t if t.startswith('/') else f'{space}/{t}'): t for t in readers}
+    broken: Counter[str] = Counter()
     found = read_columns(bag, {name: readers[topic] for name, topic in names.items()},
-                         progress)
-    columns = {names[name]: column for name, column in found.items()}
+                         progress, broken)
+    columns = {names[name]: column for name, column in found.items() if len(column.recorded)}
     if JOINT_STATES not in columns:
         raise BagError(f'bag {bag}: no message on {space}/{JOINT_STATES} has the joints '
                        f'{[*robot.steering_joints, *robot.wheel_joints]}')
-    log = _assemble(bag.path, columns, {t: topic.count for t, topic in bag.topics.items()})
+    log = _assemble(bag.path, columns, {t: topic.count for t, topic in bag.topics.items()},
+                    {names[name]: count for name, count in broken.items() if count})
     for column in columns.values():
         mapped.give_back(column.recorded, column.stamp, *column.values)
     return log
@@ -97,7 +100,8 @@ class _Axis:
         return found
 
 
-def _assemble(path: Path, columns: Mapping[str, Column], messages: Mapping[str, int]) -> RunLog:
+def _assemble(path: Path, columns: Mapping[str, Column], messages: Mapping[str, int],
+              not_finite: Mapping[str, int]) -> RunLog:
     """Return a run from columns, on one time axis."""
     axis = _Axis(columns[JOINT_STATES])
 
@@ -136,4 +140,5 @@ def _assemble(path: Path, columns: Mapping[str, Column], messages: Mapping[str, 
         diagnostics=statuses(DIAGNOSTICS), results=statuses(RESULT),
         messages=dict(messages),
         recorded={topic: axis.arrival(columns[topic].recorded)
-                  for topic in (JOINT_STATES, WHEEL_EFFORT) if topic in columns})
+                  for topic in (JOINT_STATES, WHEEL_EFFORT) if topic in columns},
+        not_finite=not_finite)

@@ -183,6 +183,9 @@ def recompute(samples: Samples, robot: CasterRobot, settings: OdometrySettings |
     gap = np.zeros(len(samples.stamp), bool)
     if recorded is not None and len(recorded.stamp):
         row, numbers = _rows(samples.stamp, recorded.stamp), recorded.numbers
+        # a pose with inf or nan is none
+        known = mapped.computed(lambda part: np.isfinite(part).all(axis=1), numbers)
+        row = np.where((row >= 0) & known[row], row, -1)
         gap = _gaps(samples.stamp, recorded)
     resets: list[int] = []
     left_out: list[int] = []

@@ -135,6 +135,8 @@ class RunLog:
     recorded : dict
         When the recorder had each of the ``joint_states`` and ``wheel_effort`` (k,), s since the
         first joint states, by its own clock.
+    not_finite : dict
+        Topic → number of messages with a number that is not finite, of topics with any.
     """
 
     path: Path
@@ -154,6 +156,7 @@ class RunLog:
     results: tuple[Health, ...] = ()
     messages: Mapping[str, int] = field(default_factory=dict)
     recorded: Mapping[str, Array] = field(default_factory=dict)
+    not_finite: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def torque(self) -> Series:

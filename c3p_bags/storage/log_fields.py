@@ -43,11 +43,14 @@ class Rows(NamedTuple):
     stamp : (k,) int array or None
         Of their headers, ns.
     values : tuple of (k, …) arrays
+    broken : int
+        Number of messages with a number that is not finite, left out or not.
     """
 
     rows: Array
     stamp: Array | None
     values: tuple[Array, ...]
+    broken: int = 0
 
 
 # turns messages of one type into rows
@@ -64,7 +67,7 @@ def _finite(*columns: Array) -> Array:
 
 def _kept(table: Table, good: Array, stamp: Array | None, *values: Array) -> Rows:
     return Rows(table.rows[good], None if stamp is None else stamp[good],
-                tuple(v[good] for v in values))
+                tuple(v[good] for v in values), int(np.sum(~good)))
 
 
 def _by_table(read: Callable[[Table], Rows | None]) -> Reader:
@@ -102,8 +105,12 @@ def _joints(robot: CasterRobot, table: Table) -> Rows | None:
     place = order[n:] if robot.efforts == n else np.concatenate([order[n:], order[:n]])
     torque = (effort[:, place] * robot.effort_sign if effort.shape[1] == len(names)
               else np.full((len(table.rows), robot.efforts), np.nan))
-    return _kept(table, _finite(angle, rate), stamp, angle[:, :n], rate[:, :n], angle[:, n:],
-                 rate[:, n:], torque)
+    # nan is a torque that is not measured; an infinite one is not a torque
+    infinite = np.isinf(torque).any(axis=1)
+    torque = np.where(np.isinf(torque), np.nan, torque)
+    good = _finite(angle, rate)
+    return _kept(table, good, stamp, angle[:, :n], rate[:, :n], angle[:, n:], rate[:, n:],
+                 torque)._replace(broken=int(np.sum(infinite | ~good)))
 
 
 def joint_reader(robot: CasterRobot) -> Reader:
@@ -123,8 +130,8 @@ def effort_reader(robot: CasterRobot) -> Reader:
         order = _places(names, robot.effort_joints, effort)
         if order is None:
             return None
-        return _kept(table, np.ones(len(table.rows), bool), stamp,
-                     effort[:, order] * robot.effort_sign)
+        torque = effort[:, order] * robot.effort_sign
+        return _kept(table, ~np.isinf(torque).any(axis=1), stamp, torque)
 
     return _by_table(read)
 
@@ -202,7 +209,7 @@ imu = _by_table(_imu)
 
 def _scalar(table: Table) -> Rows:
     value = np.asarray(table.fields[0], float).reshape(len(table.rows))
-    return Rows(table.rows, None, (value,))
+    return _kept(table, np.isfinite(value), None, value)
 
 
 # reader of Bool and Float64: number (k,)
@@ -244,8 +251,11 @@ def slip_reader(robot: CasterRobot) -> Reader:
 
 def _slip_rows(rows: Array, stamp: Array, values: Array) -> Rows:
     """Return the rows of values (k, n, 3): along, across and probability."""
+    good = ~np.isinf(values).any(axis=(1, 2))
+    values = values[good]
     probability = values[..., 2]
-    return Rows(rows, stamp, (values[..., :2], suspects(probability), probability))
+    return Rows(rows[good], stamp[good], (values[..., :2], suspects(probability), probability),
+                int(np.sum(~good)))
 
 
 def diagnostics(kind: str, data: Sequence[bytes]) -> list[Rows]:

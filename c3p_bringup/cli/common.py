@@ -7,7 +7,6 @@ import argparse
 import difflib
 import errno
 import importlib.util
-import json
 import math
 import signal
 import sys
@@ -252,10 +251,12 @@ def make_places(folder: Path, json_file: Path | None = None) -> None:
 
 
 def write_json(results: Mapping[str, Any], path: Path | None) -> TextIO:
-    """Write the results of ``--json``; return the stream for the text output."""
+    """Write the results of ``--json``, null for what is not finite; return the stream of texts."""
     if path is None:
         return sys.stdout
-    text = json.dumps(results, indent=2, allow_nan=False, ensure_ascii=False) + '\n'
+    from c3p_bags.runs.json_text import json_text
+
+    text = json_text(results)
     if str(path) == '-':
         sys.stdout.write(text)
         return sys.stderr
