@@ -23,6 +23,10 @@ MOST_STEPS = 60
 ROUNDING = 1e-12
 
 
+# weighted target, √(weight)·m/s², that is 0: squares of steps to it would underflow
+NO_TARGET = 1e-100
+
+
 @kernel
 def share_damped(wheel, steer, driven, steered, force, weight, torque):
     """
@@ -115,6 +119,12 @@ def _root_along(reach, ridge, low, high, w0, w1, w2, z0, z1, z2, d0, d1, d2, fir
     return near + at_near / slope
 
 
+@inlined
+def _sizable(target):
+    """Return a weighted target, 0 below `NO_TARGET`."""
+    return target if abs(target) >= NO_TARGET else 0.0
+
+
 @kernel
 def share_weighted(reach, target, weight, ridge, low, high, torque):
     """
@@ -131,12 +141,11 @@ def share_weighted(reach, target, weight, ridge, low, high, torque):
     """
     n = len(torque)
     w0, w1, w2 = math.sqrt(weight[0]), math.sqrt(weight[1]), math.sqrt(weight[2])
+    t0, t1, t2 = _sizable(w0 * target[0]), _sizable(w1 * target[1]), _sizable(w2 * target[2])
     z0, z1, z2 = 0.0, 0.0, 0.0
     for step in range(1, MOST_STEPS + 1):
         # the residual at z, and the matrix of the linear piece that z lies in
-        r0 = w0 * target[0] - ridge * z0
-        r1 = w1 * target[1] - ridge * z1
-        r2 = w2 * target[2] - ridge * z2
+        r0, r1, r2 = t0 - ridge * z0, t1 - ridge * z1, t2 - ridge * z2
         m00, m01, m02, m11, m12, m22 = ridge, 0.0, 0.0, ridge, 0.0, ridge
         for i in range(n):
             b0, b1, b2 = w0 * reach[0, i], w1 * reach[1, i], w2 * reach[2, i]

@@ -24,6 +24,7 @@ from c3p_ros.exchange import Exchange
 from c3p_ros.executor import make_executor, spin, steady_process
 from c3p_ros.log_files import WITHOUT_FILES, why_without
 from c3p_ros.real_time import RealTime, apply
+from c3p_ros.usage import usage, wants_help
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 # topics of tf2 that follow the namespace of a robot
@@ -205,7 +206,8 @@ def run(*factories: Callable[[], Node], args: Sequence[str] | None = None,
 
     A node that cannot start (bad parameter or file, unknown robot), or an option of `real_time`
     that is not permitted, ends the process with its one-line reason and code 1, so that a launch
-    file or a service manager reports it.
+    file or a service manager reports it. ``--help`` in `args` prints the `usage` of the first node
+    and starts nothing.
 
     Parameters
     ----------
@@ -219,6 +221,9 @@ def run(*factories: Callable[[], Node], args: Sequence[str] | None = None,
         True at the end; evaluated in this thread, five times a second. A node or its thread must
         not shut ROS down: from Kilted on that destroys the nodes in the calling thread.
     """
+    if wants_help(args):
+        print(usage(factories[0]))
+        return 0
     starting = True
     try:
         with Session(args) as session:

@@ -20,7 +20,7 @@ from c3p_bags.runs import mapped
 from c3p_bags.runs.agreement import agreement
 from c3p_bags.runs.columns import read_columns
 from c3p_bags.runs.losses import missing, related
-from c3p_bags.runs.run_bag import odometry_numbers
+from c3p_bags.runs.run_bag import finite_rows, odometry_numbers
 from c3p_bags.storage.bag import Bag
 from c3p_bags.storage.bag_writer import BagError
 from c3p_bags.storage.log_fields import Reader, Rows, joint_reader
@@ -182,10 +182,7 @@ def recompute(samples: Samples, robot: CasterRobot, settings: OdometrySettings |
     numbers: Array | None = None
     gap = np.zeros(len(samples.stamp), bool)
     if recorded is not None and len(recorded.stamp):
-        row, numbers = _rows(samples.stamp, recorded.stamp), recorded.numbers
-        # a pose with inf or nan is none
-        known = mapped.computed(lambda part: np.isfinite(part).all(axis=1), numbers)
-        row = np.where((row >= 0) & known[row], row, -1)
+        row, numbers = finite_rows(_rows(samples.stamp, recorded.stamp), recorded.numbers)
         gap = _gaps(samples.stamp, recorded)
     resets: list[int] = []
     left_out: list[int] = []

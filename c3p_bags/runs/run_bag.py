@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from c3p_bags.runs import mapped
 from c3p_bags.runs.run_log import Motion, RunLog, Series
 from c3p_bags.storage.bag_parameters import notes
 from c3p_bags.storage.bag_writer import BagWriter
@@ -117,6 +118,12 @@ class _Messages:
     def command(self, ns: int, commands: Series, k: int) -> Any:
         return self.types[TYPES['cmd_vel']](self._header(ns, 'base_link'),
                                             self._twist(commands.value[k]))
+
+
+def finite_rows(row: Array, numbers: Array) -> tuple[Array, Array]:
+    """Return `row` (k,) with −1 for those of `numbers` (m, 85) with inf or nan, and `numbers`."""
+    known = mapped.computed(lambda part: np.isfinite(part).all(axis=1), numbers)
+    return np.where((row >= 0) & known[row], row, -1), numbers
 
 
 def odometry_numbers(pose: Array, twist: Array, pose_covariance: Array, twist_covariance: Array

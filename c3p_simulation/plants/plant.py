@@ -25,6 +25,10 @@ from c3p_simulation.plants.checks import clipped_torque, finite, per_caster, pos
 # longest Runge-Kutta step, s: energy of a free motion drifts by less than 1e-8 per minute
 SUBSTEP = 1e-3
 
+# smallest caster offset of a simulation, m: casters with less turn so fast that the integration
+# ends in nan
+LEAST_OFFSET = 1e-4
+
 NO_PUSH = np.zeros(3)
 
 
@@ -104,10 +108,22 @@ class PushedPlant(ABC):
     Parameters
     ----------
     robot : CasterRobot
+
+    Raises
+    ------
+    ValueError
+        A caster offset below `LEAST_OFFSET`.
     """
 
     def __init__(self, robot: CasterRobot) -> None:
         """Start without torque or push."""
+        least = int(np.argmin(robot.caster_offset))
+        if robot.caster_offset[least] < LEAST_OFFSET:
+            raise ValueError(
+                f'caster_offset = {robot.caster_offset[least]:g} m of caster {least + 1}: a '
+                f'simulation needs {LEAST_OFFSET:g} m or more, because a caster turns with v/d; '
+                'give the offset in metres as measured, or use the recordings of this robot '
+                '(c3p report, c3p recompute), which need no dynamics')
         self._robot = robot
         self._let_go()
 

@@ -5,19 +5,22 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import settings as suite_settings
 from hypothesis import strategies as st
 from robots import C3P, robots_in_motion, vectors
 from scipy.optimize import lsq_linear
 from unequal_casters import FRICTION
 
+from c3p_description.model import CasterRobot
 from c3p_dynamics._sharing_kernels import MOST_STEPS, share_weighted
 from c3p_dynamics.allocation import METHODS, allocate
 from c3p_dynamics.caster_dynamics import bias, forward_dynamics, inverse_dynamics, mass_matrix
 from c3p_kinematics.casters import wheel_jacobian
 from c3p_kinematics.singularity import singularity
 
+TINY = CasterRobot.regular(0.4, np.radians([0.0, 70.0, 150.0, 220.0, 300.0]), 0.03, 0.05, 30.0,
+                           3.0)
 PARALLEL, RADIAL = np.zeros(3), np.radians([-60.0, 60.0, 180.0])
 
 
@@ -90,6 +93,30 @@ def test_weighted_allocation_is_the_bounded_least_squares_solution(drawn, limit,
     assert miss <= best * (1 + 1e-9) + 1e-15
     assert np.all(np.abs(got.torque) <= limit) and not got.torque[~driven].any()
     np.testing.assert_array_equal(got.saturated, driven & (np.abs(got.torque) == limit))
+
+
+@pytest.mark.parametrize('exponent', [*range(-324, -90, 6), -60, -30])
+def test_the_smallest_accelerations_have_finite_torques(exponent):
+    rng = np.random.default_rng(-exponent)
+    limits = np.array([1.0, 1e-3, 2.0, 0.1, 1.0, 0.5])
+    for _ in range(20):
+        reach, weight = rng.normal(size=(3, 6)), 10.0 ** rng.uniform(-1.0, 3.0, 3)
+        target, torque = rng.normal(size=3) * 10.0**exponent, np.empty(6)
+        limits[rng.integers(6)] = 0.0
+        assert share_weighted(reach, target, weight, 1e-6, -limits, limits, torque) > 0
+        assert np.all(np.isfinite(torque)) and np.all(np.abs(torque) <= limits)
+
+
+@given(robots_in_motion(min_casters=4), st.integers(-323, -100))
+@example((TINY, np.zeros(5), np.zeros(3), np.array([1e-200, 0.0, 1e-210])), -281)
+def test_weighted_allocation_of_a_vanishing_acceleration_is_no_torque(drawn, exponent):
+    free, steering, _, accel = drawn
+    robot = replace(free, torque_limit=0.5, driven=np.arange(free.count) != 3)
+    for size in (1.0, 10.0**exponent):
+        got = allocate(robot, steering, np.zeros(3), accel * size, 'weighted')
+        assert np.all(np.isfinite(got.torque))
+    # the last one: 1e-100 of 5 m/s² at most, on 100 kg
+    assert np.abs(got.torque).max() < 1e-90
 
 
 @given(robots_in_motion(min_casters=3), st.sampled_from(METHODS))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The analytic plant: energy, rest, pushes, refusals, and starts from exactly singular poses."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -12,8 +13,8 @@ from robots import C3P, caster_robots
 
 from c3p_description.model import Friction
 from c3p_dynamics.caster_dynamics import forward_dynamics, inverse_dynamics
-from c3p_kinematics.casters import wheel_jacobian
-from c3p_simulation.plants.plant import AnalyticPlant
+from c3p_kinematics.casters import sensed_forward, wheel_jacobian
+from c3p_simulation.plants.plant import LEAST_OFFSET, AnalyticPlant
 
 LOSSES = Friction(pivot_viscous=1e-3, pivot_coulomb=5e-3, rolling_viscous=1e-3,
                   rolling_coulomb=1e-2, scrub_coulomb=1e-2)
@@ -193,3 +194,24 @@ def test_plain_sum_with_the_wheel_loop_brakes_the_escape():
     # λ = 0, 0: the loop asks for no wheel rate at the singular pose and so resists turning
     speed = [sideways(0.1, 1.0, gain).truth().twist[0] for gain in (0.0, 0.1, 0.5)]
     assert speed[0] > speed[1] > speed[2] and speed[2] < 0.4 * speed[0]
+
+
+@pytest.mark.parametrize('offset', [1e-6, 1e-5, 9e-5])
+def test_an_offset_that_is_too_small_for_a_simulation_is_refused_with_the_remedy(offset):
+    offsets = np.array([0.04, offset, 0.04])
+    robot = replace(C3P, caster_offset=offsets)
+    named = f'caster_offset = {offset:g} m of caster 2: a simulation needs 0.0001 m or more'
+    with pytest.raises(ValueError, match=re.escape(named)):
+        AnalyticPlant(robot)
+    with pytest.raises(ValueError, match='c3p recompute'):
+        pytest.importorskip('c3p_simulation.contact_plant.mujoco_plant').MujocoPlant(robot)
+    # recordings of it need no dynamics
+    assert np.all(np.isfinite(sensed_forward(robot, np.zeros(3), np.ones(3), np.zeros(3)).twist))
+
+
+def test_the_smallest_offset_of_a_simulation_drives():
+    plant = AnalyticPlant(replace(C3P, caster_offset=LEAST_OFFSET))
+    plant.reset(steering=[0.1, -0.2, 0.3])
+    for _ in range(100):
+        plant.step([0.2, 0.1, 0.2], 0.005)
+    assert np.all(np.isfinite(plant.truth().pose)) and np.abs(plant.truth().twist).max() < 10.0
