@@ -24,7 +24,7 @@ WIDTH, NAME_WIDTH = 99, 4
 
 def wants_help(args: Sequence[str] | None) -> bool:
     """
-    Return whether a command line, `sys.argv` by default, asks for help.
+    Return whether a command line, `sys.argv` by default, has a word for help.
 
     ROS arguments, between ``--ros-args`` and ``--``, belong to ROS.
 

@@ -49,7 +49,7 @@ def _not_finite(run: Run) -> list[Answer]:
     topics = ', '.join(f'{topic} ({number})' for topic, number in found.items())
     return [Answer('Are all numbers finite?', f'{count} message{"s are" if count > 1 else " is"} '
                    'not', f'inf or nan in {topics}. They are left out; a result without a finite '
-                   'value is null in figures.json. Check what published them.', 'bad', 'nodes')]
+                   'value is null in the JSON file. Check what published them.', 'bad', 'nodes')]
 
 
 def _kept_time(run: Run, numbers: Mapping[str, Any]) -> Answer:

@@ -291,7 +291,7 @@ def drive_metrics(log: RunLog, robot: CasterRobot, goal_pose: ArrayLike | None,
         'max_wheel_torque_nm': _largest(log.torque.value[:, :robot.count]),
         'max_speed_mps': None if log.odom is None else _largest(mapped.computed(
             np.hypot, log.odom.twist[:, 0], log.odom.twist[:, 1])),
-        **run_smoothness(log, start),
+        **run_smoothness(log, start, entry),
         **latency(log),
         'slip_events': slip_events(log),
         'messages': dict(log.messages),

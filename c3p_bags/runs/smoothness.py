@@ -16,6 +16,7 @@ direction yaw the platform.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,9 @@ STEADY_SPEED, STEADY_YAW_RATE = 0.1, 0.1
 # window of the parabola whose curvature is the jerk, s: contact noise of single samples is out,
 # the swing of a platform (up to 5 Hz) is in
 JERK_TIME = 0.1
+
+# a platform slower than this is at rest, m/s and rad/s
+REST_SPEED, REST_YAW_RATE = 0.002, 0.005
 
 KEYS = ('torque_variation_nm_per_s', 'torque_rate_max_nm_per_s', 'jerk_rms_mps3',
         'jerk_max_mps3', 'yaw_rate_ripple_rms_radps', 'velocity_ripple_rms_mps')
@@ -104,20 +108,42 @@ def _variation(time: Array, torque: Array) -> dict[str, float | None]:
             'torque_rate_max_nm_per_s': float(rate.max(initial=0.0))}
 
 
-def run_smoothness(log: RunLog, start: float = 0.0) -> dict[str, float | None]:
+def run_smoothness(log: RunLog, start: float = 0.0, arrival: float | None = None
+                   ) -> dict[str, float | None]:
     """
-    Return the `smoothness` of a run from `start`, s, to its end.
+    Return the `smoothness` of a run from `start`, s, to the end of its motion.
 
-    The twist is the true one where it is known, else that of the odometry.
+    After `arrival`, s, the motion ends with the first sample at rest: what the recorder writes
+    later does not change the result. Without an arrival it ends with the last sample in motion
+    or under a command other than zero. The twist is the true one where it is known, else that
+    of the odometry.
     """
     motion: Motion | None = log.ground_truth if log.ground_truth is not None else log.odom
     if motion is None or len(motion.time) < 2:
         return dict.fromkeys(KEYS)
-    after = mapped.where(motion.time >= start)
+    end = _end_of_motion(log, motion, start, arrival)
+    after = mapped.where((motion.time >= start) & (motion.time <= end))
     time = motion.time[after]
     command = None if log.cmd_vel is None else held(log.cmd_vel, time)
     torque = held(log.torque, time)
     return smoothness(time, mapped.computed(np.nan_to_num, torque), motion.twist[after], command)
+
+
+def _end_of_motion(log: RunLog, motion: Motion, start: float, arrival: float | None) -> float:
+    """Return when the motion of a run ends, s; see `run_smoothness`."""
+    def moving(twist: Array) -> Array:
+        return ~((np.hypot(twist[:, 0], twist[:, 1]) <= REST_SPEED)
+                 & (np.abs(twist[:, 2]) <= REST_YAW_RATE))
+
+    still = ~mapped.computed(moving, motion.twist)
+    if arrival is not None:
+        at_rest = np.flatnonzero(still & (motion.time >= arrival))
+        return float(motion.time[at_rest[0]]) if len(at_rest) else math.inf
+    busy = ~still
+    if log.cmd_vel is not None:
+        busy |= np.any(np.nan_to_num(held(log.cmd_vel, motion.time)) != 0.0, axis=1)
+    last = np.flatnonzero(busy & (motion.time >= start))
+    return float(motion.time[last[-1]]) if len(last) else math.inf
 
 
 def _turned(time: Array, rate: Array) -> Array:

@@ -19,6 +19,7 @@ from rosbags.highlevel import AnyReader
 from rosbags.interfaces import QosDurability
 
 from c3p_bags.storage.bag_parameters import EVENT, last_values
+from c3p_bags.storage.bag_places import not_a_bag
 from c3p_bags.storage.bag_writer import BagError, message_types
 from c3p_bags.storage.limits import check_bag
 from c3p_bags.storage.mcap import read_mcap
@@ -92,6 +93,8 @@ class Bag:
         self.path = Path(path)
         if not self.path.exists():
             raise BagError(f'bag {path}: no such file or directory')
+        if reason := not_a_bag(self.path):
+            raise BagError(f'bag {path}: {reason}')
         try:
             files = check_bag(self.path)
             self._reader = AnyReader([self.path], default_typestore=message_types())

@@ -9,6 +9,7 @@ completion of a shell do not wait for NumPy and Numba.
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterable
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -93,8 +94,22 @@ def overview() -> str:
     return '\n'.join(parts)
 
 
+def similar(name: str, names: Iterable[str]) -> list[str]:
+    """
+    Return up to two of `names` that are spelt like `name`, or begin with it.
+
+    Examples
+    --------
+    >>> similar('lin', ['line', 'flip']), similar('reprot', ['report', 'repair'])
+    (['line'], ['report'])
+    """
+    names = list(names)
+    begun = [one for one in names if one.startswith(name)][:2]
+    return begun or difflib.get_close_matches(name, names, n=2, cutoff=0.6)
+
+
 def unknown(name: str) -> str:
     """Return the error text for a command that does not exist."""
-    close = difflib.get_close_matches(name, COMMANDS, n=2, cutoff=0.6)
+    close = similar(name, COMMANDS)
     hint = f'did you mean {" or ".join(close)}?' if close else f'one of {", ".join(COMMANDS)}'
     return f'{name}: no such command; {hint}'

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from c3p_bringup.choices import EXPERIMENTS, PLANTS
+from c3p_bringup.cli.commands import similar
 from c3p_bringup.cli.common import (
     MISSED,
     add_json,
@@ -90,11 +91,15 @@ def run(arguments: argparse.Namespace) -> int:
     if number is not None:
         name = arguments.name = experiment_of_figure(number, arguments.paper)
     elif arguments.paper is not None:
-        raise ValueError(f'--paper {arguments.paper}: needs a figure as NAME, such as figure9, '
-                         f'not {name}')
+        raise ValueError(f'--paper {arguments.paper}: needs a figure as NAME, such as figure9'
+                         + ('' if name is None else f', not {name}'))
     given = {option: value for option in OPTIONS
              if (value := getattr(arguments, option)) is not None}
     if name is None or name not in [*names, ALL]:
+        close = [] if name is None else similar(name, [*names, ALL])
+        if close:
+            raise ValueError(f'experiment {name}: did you mean {" or ".join(close)}? All are '
+                             'listed by --list')
         asked = 'which experiment?' if name is None else f'experiment {name}:'
         raise ValueError(f'{asked} must be one of {", ".join(names)}, or {ALL}')
     if arguments.keys:

@@ -37,6 +37,9 @@ def main(args: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if args is None else args)
     if '_ARGCOMPLETE' in os.environ:
         _complete()
+    if given[:1] == ['help']:
+        # c3p help, c3p help COMMAND
+        given = [*given[1:2], '--help'] if given[1:] else []
     if not given or given[0] in ('-h', '--help'):
         print(overview())
         return 0

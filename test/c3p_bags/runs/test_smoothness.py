@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figures of smoothness, against motions and torques whose figures follow from a formula."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from robots import C3P
 
-from c3p_bags.runs.smoothness import KEYS, smoothness, steady
+from c3p_bags.runs.metrics import drive_metrics
+from c3p_bags.runs.run_log import Goal, Joints, Motion, RunLog, Series
+from c3p_bags.runs.smoothness import KEYS, run_smoothness, smoothness, steady
 
 TIME = np.arange(0.0, 20.0, 0.005)
 
@@ -123,3 +128,38 @@ def test_a_steady_command_is_found_as_by_looking_at_each_window(seed):
         expected.append(bool(now - time[0] >= 2.0 and time[-1] - now >= 1.0
                              and (np.ptp(window, axis=0) <= 0.1).all()))
     np.testing.assert_array_equal(steady(time, command), expected)
+
+
+# ---- the end of a recording
+
+def recorded(seconds, goal=True, seed=4):
+    """Return a recording of `seconds` of a drive that is at rest at x = 2 m from 8 s on."""
+    time = 0.005 * np.arange(round(seconds / 0.005))
+    # the values at a time do not depend on the length of the recording
+    noise = np.random.default_rng(seed).normal(size=(6000, 6))[:len(time)]
+    speed = np.where(time < 8.0, 0.25 * np.pi * np.sin(np.pi * time / 8.0).clip(0.0), 0.0)
+    place = np.where(time < 8.0, 1.0 - np.cos(np.pi * time / 8.0), 2.0)
+    pose = np.column_stack([place, 0.0 * time, 0.0 * time])
+    twist = np.column_stack([speed, 0.0 * time, 0.0 * time]) + 1e-4 * noise[:, :3]
+    none = np.zeros((len(time), 3, 3))
+    torque = Series(time, np.sin(3.0 * time)[:, None] * speed[:, None] + 0.01 * noise[:, 3:])
+    command = Series(time, np.column_stack([speed, 0.0 * time, 0.0 * time]))
+    still = np.zeros((len(time), 3))
+    return RunLog(Path('run'), 0, Joints(time, *[still] * 5), Motion(
+        time, pose, twist, none, none, 'odom', 'base_link'), wheel_effort=torque,
+        cmd_vel=command, goals=(Goal(0.0, (2.0, 0.0, 0.0), 'odom'),) if goal else ())
+
+
+@pytest.mark.parametrize('goal', [True, False])
+def test_figures_do_not_depend_on_how_long_the_recorder_runs_on(goal):
+    found = [{key: drive_metrics(recorded(seconds, goal), C3P, (2.0, 0.0, 0.0) if goal else None,
+                                 0.02)[key] for key in KEYS} for seconds in (8.5, 9.25, 13.0, 28.0)]
+    assert found[0]['torque_variation_nm_per_s'] > 0.1
+    # bit for bit
+    assert found[0] == found[1] == found[2] == found[3]
+
+
+def test_a_drive_that_has_not_come_to_rest_counts_to_its_end():
+    moving = recorded(6.0, False)
+    assert run_smoothness(moving) == smoothness(
+        moving.odom.time, moving.wheel_effort.value, moving.odom.twist, moving.cmd_vel.value)

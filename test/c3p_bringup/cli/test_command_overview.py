@@ -91,3 +91,30 @@ def test_shells_complete_commands_and_options(line, found, tmp_path):
 
 def test_shells_complete_the_experiments_that_there_are():
     assert choices.EXPERIMENTS == (*catalogue.EXPERIMENTS, *MODELS, 'all')
+
+
+def test_help_is_a_command(capsys):
+    assert main(['help']) == 0
+    assert 'usage: c3p COMMAND' in capsys.readouterr().out
+    with pytest.raises(SystemExit) as end:
+        main(['help', 'report'])
+    assert end.value.code == 0 and 'usage: c3p report' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(('words', 'named', 'never'), [
+    (['report', 'out'], 'did you mean', 'repair'),
+    (['report', 'drive.png'], 'not a bag', 'repair'),
+    (['calibrate', 'out'], 'bag?', 'repair'), (['report', 'empty'], 'without metadata', 'repair'),
+    (['report', 'cut'], 'c3p repair', 'did you mean'),
+    (['experiment', 'lin'], 'did you mean line', 'berthing'),
+    (['experiment', '--paper', 'auchter'], 'such as figure9', 'None')])
+def test_a_name_that_is_nearly_right_is_answered_with_what_was_meant(
+        tmp_path, monkeypatch, capsys, words, named, never):
+    for folder in ('out/bag', 'empty', 'cut'):
+        (tmp_path / folder).mkdir(parents=True)
+    for file in ('out/bag/metadata.yaml', 'out/drive.png', 'drive.png', 'cut/cut_0.mcap'):
+        (tmp_path / file).write_bytes(b'')
+    monkeypatch.chdir(tmp_path)
+    assert main(words) == 2
+    error = capsys.readouterr().err
+    assert named in error and never not in error
