@@ -131,17 +131,22 @@ def run_smoothness(log: RunLog, start: float = 0.0, arrival: float | None = None
 
 def _end_of_motion(log: RunLog, motion: Motion, start: float, arrival: float | None) -> float:
     """Return when the motion of a run ends, s; see `run_smoothness`."""
-    def moving(twist: Array) -> Array:
-        return ~((np.hypot(twist[:, 0], twist[:, 1]) <= REST_SPEED)
-                 & (np.abs(twist[:, 2]) <= REST_YAW_RATE))
+    def still(twist: Array) -> Array:
+        return (np.hypot(twist[:, 0], twist[:, 1]) <= REST_SPEED) & (
+            np.abs(twist[:, 2]) <= REST_YAW_RATE)
 
-    still = ~mapped.computed(moving, motion.twist)
     if arrival is not None:
-        at_rest = np.flatnonzero(still & (motion.time >= arrival))
+        at_rest = np.flatnonzero(mapped.computed(still, motion.twist)
+                                 & (motion.time >= arrival))
         return float(motion.time[at_rest[0]]) if len(at_rest) else math.inf
-    busy = ~still
-    if log.cmd_vel is not None:
-        busy |= np.any(np.nan_to_num(held(log.cmd_vel, motion.time)) != 0.0, axis=1)
+    command = log.cmd_vel
+
+    def in_motion(time: Array, twist: Array) -> Array:
+        moving = ~still(twist)
+        return moving if command is None else moving | np.any(
+            np.nan_to_num(held(command, time)) != 0.0, axis=1)
+
+    busy = mapped.computed(in_motion, motion.time, motion.twist)
     last = np.flatnonzero(busy & (motion.time >= start))
     return float(motion.time[last[-1]]) if len(last) else math.inf
 

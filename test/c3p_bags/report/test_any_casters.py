@@ -72,7 +72,9 @@ def test_two_casters_in_line_tell_that_one_slips_and_not_which():
 def test_more_casters_name_the_wheel(count):
     robot = robot_of(count)
     run = run_of(robot, np.linspace(-1.0, 1.5, count), (0.0, 0.3, 0.2), 0.4, count - 1)
-    assert answer(run).answer == f'Wheel {count}'
+    # with the kind of the table, where it is not slip
+    kind, = {e.kind for e in run.events}
+    assert answer(run).answer in (f'Wheel {count}', f'Wheel {count} ({kind})')
     still = answer(run_of(robot, 0.3, (0.0, 0.0, 0.0)))
     assert still.answer == 'None' and 'did not move' in still.detail
 

@@ -121,7 +121,7 @@ raise KeyboardInterrupt
 def test_what_is_no_bag_is_refused(tmp_path):
     with pytest.raises(BagError, match='no such file'):
         topics_of(tmp_path / 'nothing')
-    with pytest.raises(BagError, match='c3p repair'):
+    with pytest.raises(BagError, match='without metadata.yaml'):
         topics_of(tmp_path)
     file = tmp_path / 'a.mcap'
     file.write_bytes(b'no bag at all')
