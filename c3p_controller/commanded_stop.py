@@ -37,7 +37,7 @@ class CommandedStop:
     Attributes
     ----------
     text : str
-        Stop without effect, with joints and rates; empty while there is none.
+        Stop without effect, with joints and rates; empty while no stop lacks it.
 
     Examples
     --------

@@ -8,7 +8,7 @@ A quick stop is expected to slow the wheels (`OrderedStop`), with at least half 
 that ramp (6085h), torque limits and tyres allow. A drive whose motor turns against its counts
 accelerates instead. Where the momentum of the robot shows which one that is (`TorqueSense`), its
 voltage is switched off and the others go on braking; otherwise the voltage of all drives is. A
-drive that keeps its voltage afterwards hears no heartbeat any more: what remains is its own
+drive that keeps its voltage afterwards receives no heartbeat any more: what remains is its own
 reaction to a lost computer (6007h), and the emergency stop on its STO inputs.
 
 The brake of armed wheels after a command timeout is watched in the same way; where it has no

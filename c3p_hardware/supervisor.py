@@ -196,7 +196,7 @@ class Supervisor:
                 reset.request()
 
     def check_rest(self) -> None:
-        """Raise Refused in a stop that has not ended, as far as the drives respond."""
+        """Raise Refused in a stop that has not ended, for the drives that respond."""
         if self.state == ArmState.FAULT and (moving := self.moving):
             raise Refused(f'the robot is not at rest: {moving}; wait until it stands, or press '
                           'the emergency stop')

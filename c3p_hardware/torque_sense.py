@@ -12,9 +12,9 @@ with the torques (6077h) and rates that the drives report. A hypothesis is a set
 torques, counts or both have the opposite sign. It is judged by the momentum that it leaves
 unexplained over `WINDOW`, as a speed of the robot's mass, and by the rates that contradict each
 other: the sum of the squares of both, m²/s². That all is well is judged for several masses and
-with the force of a slope of `SLOPE`, since a payload, a slope or a push is no wrong wiring. A
-larger push is momentum that no hypothesis explains: that of a drive has the direction of its
-wheel and twice its torque.
+with the force of a slope of `SLOPE`, since a payload, a slope or a push must not be
+taken for wrong wiring. A larger push is momentum that no hypothesis explains: that of a drive has
+the direction of its wheel and twice its torque.
 """
 
 from __future__ import annotations

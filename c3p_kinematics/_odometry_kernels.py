@@ -446,7 +446,8 @@ def judge(geometry, steering, contact, dt, age, trust, grip):
     late = 0.0
     if not timed:
         recent = np.empty((n, 2))
-        gain = -math.expm1(-dt / grip.window) if age < math.inf else 1.0
+        grip.elapsed[0] += dt
+        gain = max(-math.expm1(-dt / grip.window), dt / grip.elapsed[0])
         smooth(steering, contact, gain, grip.mean, recent)
         mean_noise = grip.noise + grip.resolution / grip.window
         late = LARGEST_TIME * grip.time_error / grip.window
@@ -454,7 +455,8 @@ def judge(geometry, steering, contact, dt, age, trust, grip):
     coast(reference, dt)
     # the bound of each contact velocity
     reach = grip.acceleration * (age + dt)
-    plausible, slower = 0, True
+    held = 0.0 < age < math.inf
+    plausible, slower, spun = 0, True, False
     for i in range(n):
         along, across = 0.0, 0.0
         for j in range(3):
@@ -467,8 +469,9 @@ def judge(geometry, steering, contact, dt, age, trust, grip):
         allowed = reach + mean_noise + grip.fraction * max(speed, expected) + (
             late * (expected + reach) if late > 0.0 else 0.0)
         # a held twist waits for a step that is plausible: the mean still has the spin in it
-        within = within or (not timed and not 0.0 < age < math.inf and deviation(
-            recent[i], along, across, trust[i]) <= allowed)
+        calm = deviation(recent[i], along, across, trust[i]) <= allowed
+        within = within or (calm and not held and not timed)
+        spun = spun or not calm
         # a caster without a row to trust is not plausible either
         within = within and trust[i, 0] + trust[i, 1] > 0.0
         weight[i] = 1.0 if within else LEAST_TRUST
@@ -476,6 +479,10 @@ def judge(geometry, steering, contact, dt, age, trust, grip):
         plausible += within and whole
         slower = slower and (speed <= expected + reach + mean_noise
                              + grip.fraction * max(speed, expected) or not whole)
+    if held and spun and not timed:
+        # the mean begins anew after the spin
+        smooth(steering, contact, 1.0, grip.mean, recent)
+        grip.elapsed[0] = dt
     # two plausible casters determine the twist
     trusted = np.empty((n, 2))
     fitted, residual, information = np.empty(3), np.empty((n, 2)), np.empty((3, 3))

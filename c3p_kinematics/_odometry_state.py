@@ -124,8 +124,8 @@ class GripState(NamedTuple):
     reference, twist : (3,) arrays
         Plausible, and fitted or held twist.
     weight, excess : (n,) arrays
-    mean : (n, 2) array, m/s
-        Contact velocities over the window, in ``base_link``.
+    mean, elapsed : (n, 2) and (1,) arrays, m/s and s
+        Contact velocities over the window, in ``base_link``, and the time since it began.
     """
 
     block: Array
@@ -141,18 +141,20 @@ class GripState(NamedTuple):
     weight: Array
     excess: Array
     mean: Array
+    elapsed: Array
 
 
 @kernel
 def cut_grip(block, n):
     """Return the GripState of a block."""
-    rows = block[13:].reshape(4, n)
+    rows = block[14:].reshape(4, n)
     return GripState(block, float(block[0]), float(block[1]), float(block[2]), float(block[3]),
                      float(block[4]), float(block[5]), float(block[6]), block[7:10],
-                     block[10:13], rows[0], rows[1], rows[2:].reshape(n, 2))
+                     block[10:13], rows[0], rows[1], rows[2:].reshape(n, 2),
+                     block[13:14])
 
 
-GRIP = Layout(cut_grip, 13, 4)
+GRIP = Layout(cut_grip, 14, 4)
 
 
 class LastingState(NamedTuple):

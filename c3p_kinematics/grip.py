@@ -144,7 +144,7 @@ class GripMonitor:
         """Accept the next sample unchecked."""
         self.age, state = math.inf, self.state
         state.reference[:], state.twist[:], state.weight[:], state.excess[:] = 0.0, 0.0, 1.0, 0.0
-        state.mean[:] = 0.0
+        state.mean[:] = state.elapsed[:] = 0.0
         # of the last sample, made when it is read
         self._verdict = ROLLING
         self._report: GripReport | None = None
@@ -175,7 +175,13 @@ class GripMonitor:
 
     def judge(self, dt: float, verdict: int) -> None:
         """Take the `verdict` on a sample, `dt` [s] after that before; `state` has the rest."""
-        self.age = self.age + dt if verdict == HELD else 0.0
+        s = self.settings
+        # the first window shows the velocity from which the others are judged
+        begins = self.age == math.inf and s.time_error > 0.0
+        if verdict == HELD:
+            self.age += dt
+        elif not (begins and self.state.elapsed[0] < s.window):
+            self.age = 0.0
         self._verdict, self._report = verdict, None
 
     def report(self) -> GripReport:

@@ -37,6 +37,7 @@ from c3p_kinematics.odometry_data import (
     OUT_OF_ORDER,
     PARAMETERS,
     SHORTEST_STEP,
+    SOON,
     OdometryEstimate,
     OdometrySettings,
     gap_covariance,
@@ -44,6 +45,7 @@ from c3p_kinematics.odometry_data import (
     irregular_step,
     odometry_settings,
     planar_covariance,
+    soon,
 )
 from c3p_kinematics.sample_times import REPEATED, SampleStep
 from c3p_kinematics.se2 import wrap
@@ -108,6 +110,7 @@ class Odometry:
             length_scale(robot), s.standing_distance, self._difference_noise**2, *growth))
         self._holds = HeldMotion(robot, self._grip.settings, self._place, self._ring)
         self._peak: Peak = PEAK.state(n, (s.hold, s.slip.speed_fraction, s.creep))
+        self._shortest = max(SHORTEST_STEP, SOON * s.stamp_jitter)
         self._ones, self._trusted = np.ones(n), np.ones((n, 2))
         # of `step_by`: time since the first sample, and since the last accepted one, s
         self._clock, self._since = 0.0, 0.0
@@ -260,12 +263,13 @@ class Odometry:
             # a gap is one of the stamps
             dt = self._pace.step(dt if dt <= s.max_gap else None, (steering, wheel),
                                  (turning, rolling)) or dt
-        self._waits = -OUT_OF_ORDER < dt < SHORTEST_STEP
+        self._waits = -OUT_OF_ORDER < dt < self._shortest
         if self._waits:
             # the next sample contains its increments
-            self._skipped += 1
-            self._last = self._last._replace(reason=irregular_step(dt, s.max_gap),
-                                             accepted=True, skipped=self._skipped)
+            self._skipped += dt < SHORTEST_STEP
+            self._last = self._last._replace(
+                reason=irregular_step(dt, s.max_gap) or soon(dt), accepted=True,
+                skipped=self._skipped)
             return self._last
         self._time = float(time)
         reason, bridged = irregular_step(dt, s.max_gap), False

@@ -35,6 +35,10 @@ SHORTEST_STEP = 1e-6
 # increments. Beyond, the clock was set back, s
 OUT_OF_ORDER = 0.05
 
+# fraction of the deviation of the stamps below which two samples are taken as one: drivers that
+# send several at once stamp them together
+SOON = 0.25
+
 # settings for joints that are sampled at one instant with exact stamps: motor cards by their SYNC,
 # and simulated encoders
 SYNCHRONOUS = {'stamp_jitter': 0.0, 'sample_skew': 0.0}
@@ -276,6 +280,11 @@ def irregular_step(dt: float, max_gap: float) -> str:
     if dt > max_gap:
         return f'gap of {dt:g} s: longer than max_gap = {max_gap:g} s'
     return ''
+
+
+def soon(dt: float) -> str:
+    """Return the text about a sample that comes `dt` [s] after the last."""
+    return f'{dt:g} s after the last: taken with the next sample'
 
 
 def gap_covariance(path: float, lever: float) -> Array:

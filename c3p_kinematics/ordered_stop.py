@@ -7,7 +7,7 @@ A stop that is ordered and not watched is a hope. From the order on the speed mu
     v(t) ≤ max(v₀ − a (t − t₀ − margin), v_rest)
 
 with the deceleration a that the stop has at least. The order is carried out at the first
-standstill: what pushes the robot afterwards, or a slope, is no failure of it.
+standstill: what pushes the robot afterwards, or a slope, does not make it fail.
 """
 
 from __future__ import annotations

@@ -35,9 +35,9 @@ LEAST_RATE = 1.0
 
 # standard deviation of the increments of ideal encoders from those of the mean rates, rad
 INCREMENT = 1e-4
-# a received clock of a busy computer lags by less; a larger deviation, in one step or in all since
-# the begin, is that of encoders that were set, or of wrong rates, s
-LONGEST_LAG = 0.1
+# a received clock of a busy computer lags by less in one step, and in all since the begin; a
+# larger deviation is that of encoders that were set, or of wrong rates, s
+LONGEST_LAG, LONGEST_SUM = 0.1, 0.5
 
 # residual up to which the increment of a wheel fits, relative to its measured rate and to its
 # change by another time
@@ -187,7 +187,8 @@ class SampleStep:
         step = (float((angle - before[0]) @ mean) + self._weight * stamped) / (
             float(mean @ mean) + self._weight)
         ahead = self._ahead + step - stamped
-        if max(abs(step - stamped), abs(ahead)) >= LONGEST_LAG or step <= 0.0:
+        late = abs(step - stamped) >= LONGEST_LAG or abs(ahead) >= LONGEST_SUM
+        if late or step <= 0.0:
             return stamped
         self._ahead = ahead
         return step

@@ -4,7 +4,7 @@ Explanations of contradicting joint sensors by wrong wiring: exchanged or revers
 
 A `JointWatch` compares faults of one sensor. Two exchanged joints, or all directions reversed,
 contradict as well, and the best single fault is then an innocent sensor. Here the increments of
-the last metres are rearranged as each hypothesis says, and judged by what they leave of the
+the last metres are rearranged according to each hypothesis, and judged by what they leave of the
 rolling constraints,
 
     y = [−d Δθ_s, r Δθ_x] = J δ + e,   e² per redundant measurement, by the travel.

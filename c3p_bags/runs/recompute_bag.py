@@ -78,7 +78,7 @@ def recorded_settings(bag: Bag, space: str, changes: Mapping[str, Any] | None = 
                        f'{", ".join(sorted(names))}')
     recorded = bag.parameters.get(f'{space}/{NODE}', {})
     values = {name: recorded[name] for name in names if name in recorded}
-    if recorded and 'sample_skew' not in recorded:
+    if 'stamp_jitter' in recorded and 'sample_skew' not in recorded:
         # a node without this parameter took all joints of a message to be of one instant
         values['sample_skew'] = 0.0
     values |= changes

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a wrong encoder does to the pose of odometry, with and without the fault monitor."""
+"""Error of the pose of odometry by a wrong encoder, with and without the fault monitor."""
 
 from __future__ import annotations
 
@@ -41,7 +41,17 @@ class PoseErrors(NamedTuple):
 
 
 def drifted(scene: Scene, steps: tuple[float, float], seed: int, count: int) -> PoseErrors:
-    """Return the errors of `count` parts of a scene in which a steering encoder drifts."""
+    """
+    Return the errors of parts of a scene in which a steering encoder drifts.
+
+    Parameters
+    ----------
+    scene : Scene
+    steps : (2,) tuple, rad
+        Of wheel and steering encoders.
+    seed, count : int
+        Of the random parts, and their number.
+    """
     dt = float(np.median(np.diff(scene.joints.time)))
     before, length = round(DRIFT_SPAN[0] / dt), round(DRIFT_SPAN[1] / dt)
     samples = np.arange(before + length)
@@ -61,9 +71,18 @@ def drifted(scene: Scene, steps: tuple[float, float], seed: int, count: int) -> 
 def stuck_drives(bench: Bench, steps: tuple[float, float], seed: int, count: int,
           span: tuple[float, float] = STUCK_SPAN) -> PoseErrors:
     """
-    Return the errors of `count` distinct drives in which a wheel encoder sticks.
+    Return the errors of distinct drives in which a wheel encoder sticks; the wheels take turns.
 
-    The wheels take turns; `span` is the time before and after [s].
+    Parameters
+    ----------
+    bench : Bench
+        Its robot is driven under its conditions.
+    steps : (2,) tuple, rad
+        Of wheel and steering encoders.
+    seed, count : int
+        Of the first drive, and the number of drives.
+    span : (2,) tuple, s
+        Time before and after the encoder has stuck.
     """
     cases, c = [], bench.conditions
     for k in range(count):

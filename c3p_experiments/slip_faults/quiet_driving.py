@@ -98,10 +98,17 @@ def wrong(scene: Scene, seed: int) -> tuple[CasterRobot, Joints]:
 def quiet_drives(robots: Sequence[CasterRobot], conditions: Conditions, seed: int, hours: float
                  ) -> Iterator[Drive]:
     """
-    Yield distinct drives of `hours` together.
+    Yield distinct drives, each with commands, start steering and wrong description of its own.
 
-    Each has commands, start steering and wrong description of its own; `robots` take turns with
-    random robots of at least three casters, since two isolate nothing.
+    Parameters
+    ----------
+    robots : sequence of CasterRobot
+        They take turns with random robots of at least three casters, since two isolate nothing.
+    conditions : Conditions
+    seed : int
+        Of the first drive.
+    hours : float
+        Duration of all drives together.
     """
     kinds = HARMLESS if conditions.plant == 'mujoco' else HARMLESS[:1]
     drawn = seed

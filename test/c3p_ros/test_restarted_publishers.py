@@ -84,6 +84,7 @@ def wait(session, condition, what):
     session.until(over, period=0.02)
 
 
+@pytest.mark.real_time
 @pytest.mark.parametrize('session', ['events', 'single'], indirect=True)
 def test_a_second_publisher_comes_and_goes(session):
     nodes = watchers(session)
@@ -104,6 +105,7 @@ def test_a_second_publisher_comes_and_goes(session):
              f'one publisher, time {k}')
 
 
+@pytest.mark.real_time
 @pytest.mark.slow
 def test_a_killed_publisher_is_started_again(session):
     nodes, heard = watchers(session), {}

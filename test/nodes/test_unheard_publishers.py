@@ -85,6 +85,7 @@ def assert_each_input_is_watched(bench, node, stranger):
 
 
 # those that subscribe from the start; the player publishes, markers subscribe once they are seen
+@pytest.mark.real_time
 @pytest.mark.timeout(200)
 @pytest.mark.parametrize('name', [name for name in NODES if name not in (
     'player', 'marker', 'rough_ground')])
@@ -96,8 +97,11 @@ def test_each_input_of_each_node_is_watched(open_bench, stranger, name, tmp_path
             Parameter(key, value=value) for key, value in options.items()])
         assert_each_input_is_watched(open_bench, node, stranger)
         open_bench.remove(name)
+        # the next one has its name, and the graph has the inputs of both meanwhile
+        open_bench.wait_for(lambda: name not in stranger.get_node_names(), f'the end of {name}')
 
 
+@pytest.mark.real_time
 @pytest.mark.parametrize('make', [
     DriveClient, lambda **options: ExcitationClient(None, **options),
     lambda **options: RobotLink(load('c3p'), **options),
@@ -117,6 +121,7 @@ LOCKS = {'topics.stick.topic': 'cmd_vel_joy', 'topics.stick.timeout': 0.5,
          'locks.idle.priority': 5, 'locks.idle.start': 'open'}
 
 
+@pytest.mark.real_time
 @pytest.mark.parametrize('lock, topic', [('hand', '/button'), ('fence', '/gate/open'),
                                          ('idle', '/idle')])
 def test_a_lock_with_a_publisher_of_another_type_is_closed(open_bench, stranger, lock, topic):
@@ -169,6 +174,7 @@ def test_a_lock_receives_each_of_its_publishers(bench, profiles):
     assert 'not received' not in ' '.join(bench.said['twist_mux'])
 
 
+@pytest.mark.real_time
 def test_a_source_that_is_not_received_is_a_warning_with_its_parameter(open_bench, stranger):
     bench = open_bench
     bench.add(TwistMuxNode, use_stamped=False)

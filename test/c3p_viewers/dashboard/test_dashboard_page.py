@@ -122,6 +122,7 @@ def test_without_a_robot_the_page_says_so_and_with_the_server_gone_that_its_butt
         assert page.problems == []
 
 
+@pytest.mark.real_time
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize('count', [6, 12])
 def test_the_stop_of_each_of_many_tabs_is_pressed(count):
@@ -143,6 +144,7 @@ def test_the_stop_of_each_of_many_tabs_is_pressed(count):
                 other.until('status.pressed === false', PATIENCE)
 
 
+@pytest.mark.real_time
 @pytest.mark.timeout(300)
 def test_a_server_that_hangs_is_not_connected_and_its_stop_is_not_sent():
     program()
@@ -169,6 +171,7 @@ def test_a_server_that_hangs_is_not_connected_and_its_stop_is_not_sent():
         page.until('status.pressed && !el("alert").textContent.includes("NOT sent")', PATIENCE)
 
 
+@pytest.mark.real_time
 @pytest.mark.timeout(300)
 def test_a_dashboard_that_was_started_again_says_that_the_address_is_old():
     program()
@@ -187,6 +190,7 @@ def test_a_dashboard_that_was_started_again_says_that_the_address_is_old():
             page.until('connected', PATIENCE)
 
 
+@pytest.mark.real_time
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize('name', [
     '</title><script nonce=NONCE>document.title="PWNED"</script>', 'SCRIPTS', 'NONCE', 'STYLE',
@@ -206,6 +210,7 @@ def test_the_name_of_a_robot_is_text(tmp_path, name):
         assert page.problems == []
 
 
+@pytest.mark.real_time
 @pytest.mark.timeout(300)
 def test_texts_of_messages_are_text():
     program()
@@ -225,6 +230,7 @@ def test_texts_of_messages_are_text():
             assert text.count(evil) == count, (place, text)
 
 
+@pytest.mark.real_time
 @pytest.mark.timeout(300)
 def test_open_shows_no_code_in_a_command_line_and_leaves_no_file(tmp_path, monkeypatch):
     program()
