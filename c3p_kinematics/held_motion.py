@@ -62,11 +62,12 @@ class HeldMotion:
         """Leave the steps of the present hold as they are."""
         self._first, self._time, self._holds = -1, 0.0, False
 
-    def hold(self, step: Array, grip: GripMonitor, dt: float, first: int, count: int) -> None:
+    def hold(self, step: Array, grip: GripMonitor, dt: float, first: int, count: int) -> float:
         """
         Begin or continue a hold from step number `first` on, before number `count` is made.
 
-        The covariance grows by the motion that tyres allow.
+        The covariance grows by the motion that tyres allow. Returns the path by which the steps
+        before have become longer, m.
 
         Parameters
         ----------
@@ -79,12 +80,15 @@ class HeldMotion:
         """
         acceleration, place, state = self._settings.acceleration, self._place, grip.state
         rolled, before = place.pose.copy(), place.pose.copy()
-        covariance, doubt = place.covariance.copy(), list(self.doubt)
+        covariance, doubt, longer = place.covariance.copy(), list(self.doubt), 0.0
         if not self._holds:
             # also the steps before that belong to the spin
+            longer -= self._path(first, count)
             back = hold_back(self._ring.steps, first, count, state.reference, before, place.pose)
             coast(state.reference, dt)
             state.twist[:], grip.age = state.reference, back + dt
+            longer += self._path(first, count)
+            place.anchor[:] += place.pose - rolled
             self._add_doubt(rolled - place.pose, 0.5 * acceleration * back**2)
         if self._first < 0:
             self._first, self._before, self._time = first, before, back
@@ -92,6 +96,12 @@ class HeldMotion:
             self._covariance, self._doubted = covariance, doubt
         self._holds = True
         self._add_doubt(dt * (step - state.twist), acceleration * grip.age * dt)
+        return longer
+
+    def _path(self, first: int, count: int) -> float:
+        """Return the length of the path of steps `first` to `count` of the ring, m."""
+        steps = self._ring.steps[np.arange(first, count) % CAPACITY]
+        return float(np.hypot(steps[:, 0], steps[:, 1]) @ steps[:, 3])
 
     def _add_doubt(self, apart: Array, most: float) -> None:
         """Add a deviation (3,), up to `most` [m], to the doubt and to the covariance."""
@@ -107,9 +117,9 @@ class HeldMotion:
 
     def prove(self, dt: float, held: bool, grip: GripMonitor, count: int) -> float:
         """
-        Repeat held steps by their increments if those are proved; return the path this adds, m.
+        Repeat held steps by their increments once proved; return the change of the path, m.
 
-        Called after each step.
+        Called after each step. The path since the hold began is then counted by the next one.
 
         Parameters
         ----------
@@ -139,14 +149,14 @@ class HeldMotion:
         apart = went - self._time * mean
         if math.hypot(apart[0], apart[1]) + place.lever * abs(apart[2]) > self._allowed(speed):
             return 0.0
+        counted = self._path(self._first, count)
         ring.casters[:], ring.steps[:] = casters, steps
-        added = float(np.hypot(*(rolled - place.pose)[:2]))
-        # the covariance of the path begins again where the hold began
+        # covariance and length of the path begin again where the hold began
         place.covariance[:], place.anchor[:] = self._covariance, self._before
         place.pose[:] = rolled
         self.doubt[:] = self._doubted
         self.drop()
-        return added
+        return -counted
 
     def _allowed(self, speed: float) -> float:
         """Return the largest plausible deviation of the increments, m, at a `speed` [m/s]."""

@@ -356,7 +356,8 @@ class Odometry:
         if not moved:
             if not np.all(np.isfinite(motion.twist)):
                 return 'all contact points coincide: yaw is not observable'
-            self._holds.hold(motion.twist, grip, dt, self._kept - back, self._kept)
+            self._distance += self._holds.hold(motion.twist, grip, dt, self._kept - back,
+                                               self._kept)
             motion.twist[:] = grip.state.twist
             cycle.go(motion, dt, True, place, self._ring, self._kept)
         self._kept += 1

@@ -41,7 +41,7 @@ SOON = 0.25
 
 # settings for joints that are sampled at one instant with exact stamps: motor cards by their SYNC,
 # and simulated encoders
-SYNCHRONOUS = {'stamp_jitter': 0.0, 'sample_skew': 0.0}
+SYNCHRONOUS: dict[str, Any] = {'stamp_jitter': 0.0, 'sample_skew': 0.0}
 
 # parameters of the node that are deviations of the description, and the fields of the prior
 DESCRIPTION = {'description_std.wheel_radius': 'radius', 'description_std.caster_offset': 'offset',
