@@ -15,16 +15,13 @@ import math
 import numpy as np
 
 from c3p_kinematics._fault_kernels import hypotheses
+from c3p_kinematics._grip_kernels import HELD, SLOWED, departs, judge
 from c3p_kinematics._odometry_kernels import (
-    HELD,
     LEAST_TRUST,
-    SLOWED,
     add_slip,
     advance,
-    departs,
     grow,
     increments,
-    judge,
     lengths,
     track,
 )

@@ -115,7 +115,7 @@ FAULTS = Layout(cut_faults, 9, MEMORY + 7)
 
 class GripState(NamedTuple):
     """
-    Of a GripMonitor, as `_odometry_kernels.judge` takes it.
+    Of a GripMonitor, as `_grip_kernels.judge` takes it.
 
     Attributes
     ----------
@@ -245,7 +245,7 @@ class Ring(NamedTuple):
     Attributes
     ----------
     casters, steps : (k, 5, n) and (k, 11) arrays
-        As of `_odometry_kernels.repeat`.
+        As of `_step_kernels.repeat`.
     """
 
     block: Array

@@ -164,20 +164,12 @@ class FaultReport(NamedTuple):
         return self.alarm and len(self.probability) > 2 and self.caster < 0
 
     @property
-    def left_out(self) -> int:
-        """Caster that odometry does without: its steering encoder may be wrong; −1 for none."""
-        caster = self.caster
-        if caster < 0 or self.confidence < SURE:
-            return -1
-        return caster if self.probability[caster] @ OF_STEERING >= DOUBTED else -1
-
-    @property
     def trust(self) -> Array:
         """
         Rows (n, 2) along and across that odometry uses, 1, and those that it does without, 0.
 
         A wrong steering angle spoils both, a wheel that spins or whose encoder is wrong the row
-        along, and the caster keeps what its steering axis tells.
+        along, and the caster keeps the row of its steering axis.
         """
         trust, caster = np.ones((len(self.probability), 2)), self.caster
         if caster >= 0 and self.confidence >= SURE:
@@ -369,11 +361,6 @@ class FaultMonitor:
             self._table[~self._jumped.any(1)] *= UNLIKELY
             self._table /= self._table.sum() + several
         self.state.trusted[self._table @ OF_STEERING > 0.5] = 0.0
-
-    @property
-    def left_out(self) -> int:
-        """As of the report."""
-        return self.report().left_out if self.alarm else -1
 
     def contradicts(self, caster: int) -> bool:
         """Return whether the fault is another caster's than `caster`."""

@@ -26,8 +26,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import GRAVITY, Array, CasterRobot
+from c3p_kinematics._grip_kernels import HELD, ROLLING
 from c3p_kinematics._odometry_cycle import plausibility
-from c3p_kinematics._odometry_kernels import HELD, ROLLING
 from c3p_kinematics._odometry_state import GRIP, GripState
 from c3p_kinematics.slip import vectors
 

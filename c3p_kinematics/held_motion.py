@@ -3,7 +3,7 @@
 Motion while the twist is held: by the twist, and by what the wheels rolled meanwhile.
 
 Position increments are evidence whatever the time between two samples was. A held twist is a guess
-for wheels that spin; where only a stamp was wrong, the increments are right. Both ways are known
+for wheels that spin; where only a stamp was wrong, the increments are right. This is decided
 once the wheels are plausible again: the platform has moved for a known time at velocities between
 that before the hold and the present one. If the increments agree with this motion the held steps
 are repeated by them, and what the hold added to the covariance and the doubt is taken back.
@@ -16,13 +16,9 @@ import math
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
-from c3p_kinematics._odometry_kernels import (
-    LARGEST_TIME,
-    coast,
-    hold_back,
-    repeat,
-)
+from c3p_kinematics._grip_kernels import LARGEST_TIME
 from c3p_kinematics._odometry_state import CAPACITY, Place, Ring
+from c3p_kinematics._step_kernels import coast, hold_back, repeat
 from c3p_kinematics.grip import GripMonitor, GripSettings
 from c3p_kinematics.se2 import compose, inverse, log
 
@@ -32,7 +28,7 @@ PROOF = 0.25
 
 class HeldMotion:
     """
-    What a held twist costs, and the increments that are taken once they are proved.
+    Bound of the error by held twists, and repetition of held steps by their increments.
 
     Parameters
     ----------

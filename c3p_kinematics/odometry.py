@@ -12,7 +12,6 @@ node and in the offline run on a bag.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,8 +29,7 @@ from c3p_kinematics._odometry_state import (
     Place,
     Ring,
 )
-from c3p_kinematics.faults import FaultMonitor
-from c3p_kinematics.grip import GripMonitor
+from c3p_kinematics._step_kernels import refit
 from c3p_kinematics.held_motion import HeldMotion
 from c3p_kinematics.odometry_data import (
     OUT_OF_ORDER,
@@ -47,10 +45,11 @@ from c3p_kinematics.odometry_data import (
     planar_covariance,
     soon,
 )
+from c3p_kinematics.odometry_monitors import make_monitors
 from c3p_kinematics.sample_times import REPEATED, SampleStep
 from c3p_kinematics.se2 import wrap
 from c3p_kinematics.singularity import length_scale
-from c3p_kinematics.slip import SlipMonitor, SlipReport, vectors
+from c3p_kinematics.slip import SlipReport, vectors
 from c3p_kinematics.uncertainty import LastingErrors
 
 __all__ = ['PARAMETERS', 'Odometry', 'OdometryEstimate', 'OdometrySettings',
@@ -86,21 +85,7 @@ class Odometry:
         self.robot = robot
         self.settings = s = settings or OdometrySettings()
         n = robot.count
-        steps = np.hypot(robot.wheel_radius * s.wheel_resolution,
-                         robot.caster_offset * s.steering_resolution)
-        step = steps.max()
-        # uniform rounding has deviation Δ/√12: behind a low-pass τ, and in a difference of two
-        noise = math.hypot(s.slip.noise_std, step / math.sqrt(12.0) / s.slip.time_constant)
-        # mean of the directions along and across the wheels
-        self._difference_noise = math.sqrt(float(np.mean(steps**2)) / 12.0)
-        # of a speed behind a low-pass, by positions of unequal age
-        late = s.sample_skew / s.slip.time_constant
-        self._monitor = SlipMonitor(robot, replace(
-            s.slip, noise_std=noise, speed_fraction=math.hypot(s.slip.speed_fraction, late)))
-        self._grip = GripMonitor(robot, replace(
-            s.grip, resolution=step, time_error=math.hypot(s.stamp_jitter, s.sample_skew)))
-        self._faults = FaultMonitor(robot, s.wheel_resolution, s.steering_resolution, replace(
-            s.faults, creep=math.hypot(s.faults.creep, s.sample_skew / s.faults.time_constant)))
+        self._monitor, self._grip, self._faults, self._difference_noise = make_monitors(robot, s)
         self._lasting = LastingErrors(robot, s.prior, s.steering_resolution, s.rate_lag)
         growth = (s.position_variance_per_metre, s.position_variance_per_radian,
                   s.yaw_variance_per_metre, s.yaw_variance_per_radian)
@@ -128,6 +113,8 @@ class Odometry:
         for time, angle in ((0.0, still), (0.01, moved), (0.02 + gap, moved)):
             self.step(time, still, angle, still, still)
             self._refit(0)
+        self._holds.hold(np.zeros(3), self._grip, 0.01, self._kept, self._kept)
+        self._holds.prove(0.01, False, self._grip, self._kept)
         # and of slip, faults and held twists alone
         self._faults.warm_up()
         kernels.posterior(still.copy(), 0.0, still.copy())
@@ -405,5 +392,5 @@ class Odometry:
         self._refitted = True
         # an alarm comes within about twice the filter's time; until then the wheel has had its
         # full weight, and a yaw error would grow with every metre driven afterwards
-        kernels.refit(self.robot.geometry, self._ring.casters, self._ring.steps, self._kept,
-                      2.0 * self.settings.slip.time_constant, wheel, self._place.pose)
+        refit(self.robot.geometry, self._ring.casters, self._ring.steps, self._kept,
+              2.0 * self.settings.slip.time_constant, wheel, self._place.pose)

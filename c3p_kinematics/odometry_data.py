@@ -174,8 +174,8 @@ class OdometryEstimate(NamedTuple):
     reason : str
         Reason if the sample was not integrated as usual; else empty.
     skipped, rejected : int
-        Samples since `reset` that moved nothing by themselves: they only latched (without the
-        first), or wait for the next one; and samples that were rejected.
+        Samples since `reset` that only latched (without the first) or whose increments are
+        taken with the next one; and samples that were rejected.
     gaps : int
         Gaps since `reset` that were bridged by positions alone.
     repeated : int

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from robots import C3P, caster_robots
 
-from c3p_kinematics._odometry_kernels import refit
 from c3p_kinematics._odometry_state import CAPACITY
+from c3p_kinematics._step_kernels import refit
 from c3p_kinematics.casters import inverse
 from c3p_kinematics.odometry import Odometry, OdometrySettings
 from c3p_kinematics.odometry_data import SYNCHRONOUS

@@ -9,6 +9,7 @@ import pytest
 from c3p_description.model import CasterRobot
 from c3p_kinematics import _odometry_cycle as cycle
 from c3p_kinematics import _odometry_kernels as kernels
+from c3p_kinematics._step_kernels import coast, hold_back, refit, repeat
 from c3p_kinematics.compiled import COMPILED
 from c3p_kinematics.odometry import PARAMETERS, Odometry, OdometrySettings, odometry_settings
 
@@ -81,7 +82,8 @@ def test_nothing_is_left_to_compile_in_a_drive():
     stream.warm_up()
     if COMPILED:
         for used in (cycle.inspect, cycle.observe, cycle.move, cycle.go, cycle.settle,
-                     cycle.carry_on, cycle.fit_twist, kernels.refit, kernels.bridge,
+                     cycle.carry_on, cycle.fit_twist, refit, hold_back,
+                     coast, repeat, kernels.bridge,
                      kernels.posterior):
             assert used.signatures, used.__name__
     assert stream.pose.tolist() == [0.0, 0.0, 0.0]

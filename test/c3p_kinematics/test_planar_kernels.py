@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from robots import robots_in_motion, vectors
 
 from c3p_kinematics import _planar_kernels as kernels
-from c3p_kinematics._odometry_kernels import follow
+from c3p_kinematics._grip_kernels import follow
 from c3p_kinematics.casters import inverse
 from c3p_kinematics.compiled import inlined
 
