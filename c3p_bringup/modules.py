@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from c3p_description.reading.how_to_install import how_to_install
-
 # module → extra of setup.py that brings it; other packages than these have the names of some
 EXTRAS = {
     **dict.fromkeys(('mujoco', 'xacro'), 'sim'),
@@ -17,6 +15,9 @@ EXTRAS = {
 
 def how_to_have(module: str) -> str:
     """Return the remedy for a missing `module`; one that is in no extra is always required."""
+    # its package imports NumPy, for which the help of a command need not wait
+    from c3p_description.reading.how_to_install import how_to_install
+
     if module == 'rclpy':
         return f'install ROS 2 and source its setup file, or {how_to_install("jazzy")}'
     return how_to_install(EXTRAS.get(module, ''))

@@ -100,7 +100,7 @@ def similar(name: str, names: Iterable[str]) -> list[str]:
 
     Examples
     --------
-    >>> similar('lin', ['line', 'flip']), similar('reprot', ['report', 'repair'])
+    >>> similar('lin', ['line', 'flip']), similar('reprot', ['report', 'drive'])
     (['line'], ['report'])
     """
     names = list(names)

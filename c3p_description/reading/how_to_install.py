@@ -41,10 +41,8 @@ def how_to_install(extra: str = '') -> str:
     in a checkout and after ``pip install`` of a folder, pip with its path; after an installation
     from a package index, pip with the name of the distribution.
 
-    Examples
-    --------
-    >>> print(how_to_install('view'))  # doctest: +SKIP
-    `pip install -e '/home/me/caster_robots[view]'`
+    In a checkout of ``~/caster_robots`` that of ``view`` is
+    ``pip install -e '/home/me/caster_robots[view]'``, in backquotes.
     """
     if in_workspace(os.environ):
         return ROSDEP if extra in BY_ROSDEP else _by_name(extra)

@@ -170,6 +170,6 @@ def lasting_slip(slip: Array, dt: float) -> Array:
     >>> np.flatnonzero(lasting_slip(slip, 0.005))[[0, -1]].tolist()
     [100, 209]
     """
-    fast = (np.hypot(slip[..., 0], slip[..., 1]) > SLIPPING).any(1)
+    fast = np.hypot(slip[..., 0], slip[..., 1]).max(1) > SLIPPING
     last = np.maximum.accumulate(np.where(fast, np.arange(len(fast)), -len(fast)))
     return np.arange(len(fast)) - last <= round(AFTER_SLIP / dt)
