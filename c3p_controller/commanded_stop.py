@@ -3,7 +3,8 @@
 Watch of a robot that is commanded to stop: an e-stop, a lock, a zero command, or the brake.
 
 All of them end in torques that should slow the wheels down; whether they do is seen at the wheels
-alone. The watch needs no odometry, which may be what is lost.
+alone. The watch needs no odometry, which may be what is lost. A robot that moves rolls on several
+wheels: a single one that is faster spins, on oil for example, and is not the motion of the robot.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ LEAST_EFFECT = 0.5
 # that does not come to rest
 MARGIN = 0.7
 
-# speed of the fastest wheel that counts as stopped, m/s: a slope, or a law that sways at rest
+# speed that counts as stopped, m/s: a slope, or a law that sways at rest
 STOPPED_SPEED = 0.1
 
 
@@ -71,13 +72,15 @@ class CommandedStop:
         if not stops:
             self._stop, self.text = None, ''
             return
-        speeds = np.abs(wheel_rate) * self._robot.wheel_radius
+        # of three wheels and more the fastest may spin
+        rolling = min(2, max(1, len(wheel_rate) - 1))
+        speed = float(np.sort(np.abs(wheel_rate) * self._robot.wheel_radius)[-rolling])
         if self._stop is None or deceleration != self._deceleration:
             self._deceleration = deceleration
             least = min(deceleration, self._able)
             self._stop = OrderedStop(LEAST_EFFECT * least, MARGIN, STOPPED_SPEED)
-            self._stop.begin(now, float(speeds.max()))
-        effect = self._stop.step(now, float(speeds.max()))
+            self._stop.begin(now, speed)
+        effect = self._stop.step(now, speed)
         self.text = ''
         if effect in (Effect.LATE, Effect.GROWS):
             what = 'accelerates' if effect is Effect.GROWS else 'does not slow down'

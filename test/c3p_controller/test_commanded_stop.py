@@ -71,3 +71,10 @@ def test_motors_that_are_too_weak_for_the_limits_are_given_their_time():
     heavy = replace(ROBOT, platform_mass=300.0)
     # 90 N on 306 kg: 0.29 m/s²
     assert watch(lambda t: np.full(3, max(0.0, 10.0 - 0.2 / 0.04 * t)), 5.0, robot=heavy) == []
+
+
+def test_a_single_wheel_that_spins_is_not_the_motion_of_the_robot():
+    """On oil the torque of the brake turns a wheel round and spins it; the robot slows down."""
+    slowing = lambda t: max(0.0, 5.0 - 25.0 * t)  # noqa: E731
+    assert watch(lambda t: [slowing(t), -80.0 + 400.0 * t, slowing(t)], 1.0) == []
+    assert watch(lambda t: [0.0, 80.0, 80.0], 3.0)
