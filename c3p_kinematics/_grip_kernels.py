@@ -22,7 +22,7 @@ from c3p_kinematics.compiled import kernel
 ROLLING, PARTLY, SLOWED, HELD = 0, 1, 2, 3
 
 # error of a time that is still plausible, in deviations
-LARGEST_TIME = 4.0
+LARGEST_TIME = 5.0
 
 
 @kernel
