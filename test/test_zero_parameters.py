@@ -55,6 +55,11 @@ DRIVEN = {
     ('position_controller', 'printed.goal_zone'):
         'c3p_controller/paper/test_paper_position.py::'
         'test_a_goal_that_is_only_a_turn_is_reached_at_once_unless_there_is_no_zone',
+    ('sensed_kinematics', 'stamp_jitter'):
+        'attacks/test_wheels_that_spin.py::'
+        'test_a_spin_that_grows_stops_the_robot_and_its_doubt_covers_the_error',
+    ('sensed_kinematics', 'sample_skew'):
+        'c3p_bags/report/test_slip_events.py::test_the_wheel_that_slips_is_named',
     ('velocity_controller', 'friction_compensation'):
         'test_singular_start.py::test_default_leaves_even_when_friction_is_not_compensated',
     ('velocity_controller', 'escape_jerk'):

@@ -9,6 +9,7 @@ from wired import START, Wired
 from c3p_controller.position_controller_node import PositionControllerNode
 from c3p_controller.velocity_controller_node import VelocityControllerNode
 from c3p_dynamics.inverse_dynamics_node import InverseDynamicsNode
+from c3p_kinematics.odometry_data import SYNCHRONOUS
 from c3p_kinematics.sensed_kinematics_node import SensedKinematicsNode
 from c3p_ros.messages import fill_pose
 from c3p_simulation.simulation_node import SimulationNode
@@ -33,7 +34,8 @@ class WiredRobot(Wired):
                                  start_silence=0.2, **law)
         self.position = self.add(PositionControllerNode, controller=position or controller,
                                  **position_parameters)
-        self.sensed = self.add(SensedKinematicsNode)
+        # the joints of the simulation are of one instant, with its stamp
+        self.sensed = self.add(SensedKinematicsNode, **SYNCHRONOUS)
         if controller == 'paper':
             self.dynamics = self.add(InverseDynamicsNode)
         self.simulation = self.add(SimulationNode, lockstep=True, publish_clock=True, rate=RATE,
