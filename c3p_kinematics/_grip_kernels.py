@@ -22,7 +22,10 @@ from c3p_kinematics.compiled import kernel
 ROLLING, PARTLY, SLOWED, HELD = 0, 1, 2, 3
 
 # error of a time that is still plausible, in deviations
-LARGEST_TIME = 5.0
+LARGEST_TIME = 6.0
+
+# longest path that is judged, in windows: slow spins show in the long ones
+LONGEST_PATH = 4.0
 
 
 @kernel
@@ -166,7 +169,7 @@ def departs(rolled, dt, lever, grip, steps, count):
     """
     Return how many steps of a ring belong to a motion beyond friction, −1 if none.
 
-    The path since each of the poses 1, 2, 4, ... steps ago, up to the duration of the window, may
+    The path since each of the poses 1, 2, 4, ... steps ago, up to some windows, may
     differ from that of the plausible twist there by ½ a t², by errors of velocities times t, and
     by the speed times the errors of the stamps at both ends: whatever the stamps between were.
     Wheels that have slowed down are those of a robot that met an obstacle.
@@ -206,7 +209,7 @@ def departs(rolled, dt, lever, grip, steps, count):
             return -1
         step = steps[(count - back) % len(steps)]
         time += step[3]
-        if time > grip.window or step[4] != 0.0:
+        if time > LONGEST_PATH * grip.window or step[4] != 0.0:
             return -1
 
 

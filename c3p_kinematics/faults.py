@@ -43,6 +43,9 @@ OCCAM = 5.0
 # wheel's slip or encoder from which it does without the row along
 DOUBTED = 0.6
 
+# probability of a slip in both directions from which a wheel's row across is left out as well
+SIDEWAYS = 0.5
+
 # probabilities before any evidence: along, across, steering encoder, both components
 PRIOR = np.log([0.5, 0.1, 0.1, 0.3])
 
@@ -174,10 +177,12 @@ class FaultReport(NamedTuple):
         trust, caster = np.ones((len(self.probability), 2)), self.caster
         if caster >= 0 and self.confidence >= SURE:
             kinds = self.probability[caster]
-            if kinds @ OF_STEERING >= DOUBTED:
-                trust[caster] = 0.0
-            elif kinds @ OF_WHEEL >= DOUBTED:
+            by_wheel, by_steering = kinds @ OF_WHEEL, kinds @ OF_STEERING
+            if by_wheel >= DOUBTED:
                 trust[caster, 0] = 0.0
+            elif by_wheel + by_steering >= DOUBTED:
+                # of two encoders the wrong one is not known, or it is that of the steering
+                trust[caster] = 0.0
         return trust
 
     def text(self, joints: Sequence[str]) -> str:
@@ -376,8 +381,17 @@ class FaultMonitor:
 
     @property
     def trust(self) -> Array:
-        """1 for each row (n, 2) along and across that odometry uses, 0 for the others."""
-        return self.report().trust if self.alarm and self.robot.count > 2 else self._whole
+        """
+        1 for each row (n, 2) along and across that odometry uses, 0 for the others.
+
+        As of the report; a wheel that probably slips sideways as well loses both.
+        """
+        if not self.alarm or self.robot.count < 3:
+            return self._whole
+        trust = self.report().trust
+        sideways = self._posterior[:, (kernels.ACROSS, kernels.BOTH)].sum(1)
+        trust[(trust[:, 0] == 0.0) & (sideways >= SIDEWAYS), 1] = 0.0
+        return trust
 
     def warm_up(self) -> None:
         """Compile all kernels, those of an alarm included, and reset."""

@@ -116,7 +116,7 @@ class OdometrySettings:
     max_gap: float = 0.25
     robust: bool = True
     stamp_jitter: float = 0.003
-    sample_skew: float = 0.002
+    sample_skew: float = 0.001
     wheel_resolution: float = 2.0 * math.pi / 2000
     steering_resolution: float = 2.0 * math.pi / 4096
     rate_noise_std: float = 0.003
