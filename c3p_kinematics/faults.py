@@ -177,11 +177,10 @@ class FaultReport(NamedTuple):
         trust, caster = np.ones((len(self.probability), 2)), self.caster
         if caster >= 0 and self.confidence >= SURE:
             kinds = self.probability[caster]
-            by_wheel, by_steering = kinds @ OF_WHEEL, kinds @ OF_STEERING
-            if by_wheel >= DOUBTED:
+            if kinds @ OF_WHEEL >= DOUBTED:
                 trust[caster, 0] = 0.0
-            elif by_wheel + by_steering >= DOUBTED:
-                # of two encoders the wrong one is not known, or it is that of the steering
+            elif kinds @ (OF_WHEEL | OF_STEERING) >= DOUBTED:
+                # the steering encoder, or it is not known which of the two
                 trust[caster] = 0.0
         return trust
 
@@ -376,8 +375,7 @@ class FaultMonitor:
         """Caster with a row that odometry does without; −1 for none."""
         if not self.alarm or self.robot.count < 3:
             return -1
-        report = self.report()
-        return report.caster if (report.trust == 0.0).any() else -1
+        return self.report().caster if (self.trust == 0.0).any() else -1
 
     @property
     def trust(self) -> Array:
@@ -389,8 +387,8 @@ class FaultMonitor:
         if not self.alarm or self.robot.count < 3:
             return self._whole
         trust = self.report().trust
-        sideways = self._posterior[:, (kernels.ACROSS, kernels.BOTH)].sum(1)
-        trust[(trust[:, 0] == 0.0) & (sideways >= SIDEWAYS), 1] = 0.0
+        sideways = self._posterior[:, (kernels.ACROSS, kernels.BOTH)].sum(1) >= SIDEWAYS
+        trust[(trust[:, 0] == 0.0) & sideways, 1] = 0.0
         return trust
 
     def warm_up(self) -> None:

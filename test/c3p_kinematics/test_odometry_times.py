@@ -54,10 +54,10 @@ def recorded():
 
 @pytest.mark.parametrize(('condition', 'most', 'alarms'), [
     ({}, 0.002, 0), ({'jitter': 0.001}, 0.002, 0), ({'jitter': 0.002}, 0.002, 0),
-    ({'jitter': 0.004}, 0.01, 0), ({'age': 0.002}, 0.004, 0), ({'age': 0.01}, 0.02, 0),
+    ({'jitter': 0.004}, 0.01, 0), ({'age': 0.002}, 0.004, 0), ({'age': 0.01}, 0.02, None),
     ({'age': 0.02}, 0.05, None), ({'jitter': 0.002, 'age': 0.01}, 0.02, None),
     ({'jitter': 0.002, 'rate': 100.0}, 0.004, 0), ({'jitter': 0.002, 'rate': 500.0}, 0.004, 0),
-    ({'age': 0.01, 'rate': 50.0}, 0.02, 0), ({'batch': 3}, 0.004, 0)])
+    ({'age': 0.01, 'rate': 50.0}, 0.02, None), ({'batch': 3}, 0.004, 0)])
 def test_no_path_is_lost_by_wrong_times(recorded, condition, most, alarms):
     """The same drive lost up to a metre when velocities were judged by single stamps."""
     for k, drive in enumerate(recorded):
@@ -98,9 +98,9 @@ def test_wheels_that_spin_move_nothing_although_stamps_may_be_wrong(excess, step
 
 
 def test_increments_of_a_held_twist_are_taken_once_time_proves_them():
-    """A stamp six deviations too early makes one step too short, and the next too long by it."""
+    """A stamp nine deviations too early makes one step too short, and the next too long by it."""
     speeds, stamps = np.full(400, 2.0), 0.005 * np.arange(401)
-    stamps[200] -= 0.003
+    stamps[200] -= 0.0045
     found = rolled(speeds, stamps, **SYNCHRONOUS | {'stamp_jitter': 0.0005})
     assert any(e.grip.held for e in found)
     assert found[-1].pose[1] == pytest.approx(4.0, abs=0.002)
