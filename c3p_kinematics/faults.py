@@ -401,6 +401,5 @@ class FaultMonitor:
 
     def report(self) -> FaultReport:
         """Return the state after the last sample."""
-        return FaultReport(self.alarm, self._table.copy() if self.alarm and self.robot.count > 2
-                           else self._none, self.statistic, self.threshold,
-                           self._speed)
+        table = self._table.copy() if self.alarm and self.robot.count > 2 else self._none
+        return FaultReport(self.alarm, table, self.statistic, self.threshold, self._speed)
