@@ -227,7 +227,7 @@ def test_a_missed_goal_is_the_exit_code(quick, line, tmp_path, monkeypatch):
 
 
 def test_the_command_says_what_it_cannot_do(tmp_path, capsys):
-    for arguments, text in ((['loop'], 'must be one of line'), ([], 'which experiment'),
+    for arguments, text in ((['loop'], 'did you mean slope?'), ([], 'which experiment'),
                             (['slope'], 'must be mujoco'),
                             (['line', '--friction', '0.5'], 'never slip'),
                             (['line', '--controller', 'pid'], 'must be one of paper'),

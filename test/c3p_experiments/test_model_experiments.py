@@ -64,7 +64,7 @@ def test_models_are_registered_beside_the_drives_and_listed(capsys):
     (['agv', '--film'], 'experiment agv does not support --film'),
     (['line', '--film'], 'experiment line: --film is for'),
     (['line', '--duration', '4'], '--duration is for'),
-    (['hills'], 'experiment hills: must be one of'),
+    (['hills'], 'experiment hills: did you mean hill?'),
     (['hill', '--duration', '0'], 'must be a number greater than zero'),
     (['hill', '--robot', 'c3p'], 'pvc_tricycle')])
 def test_unsupported_options_are_rejected_before_any_run(arguments, text, tmp_path, capsys):
