@@ -12,9 +12,7 @@ offsets, hips and zeros and creep are in the variances. See docs/slip_and_faults
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,25 +21,12 @@ from c3p_description.model import Array, CasterRobot
 from c3p_kinematics import _fault_kernels as kernels
 from c3p_kinematics._odometry_cycle import fault_statistic
 from c3p_kinematics._odometry_state import FAULTS, FaultState
+from c3p_kinematics.fault_report import OF_STEERING, FaultReport
 from c3p_kinematics.slip import FALSE_ALARM, ROUNDING, thresholds, vectors
-
-# words of the kinds, in the order of the columns of `FaultReport.probability`
-KINDS = ('rolling slip', 'wheel encoder stuck', 'wheel encoder jump', 'wheel encoder drift',
-         'side slip', 'steering encoder stuck', 'steering encoder jump', 'steering encoder drift')
-ENCODER = np.array([False, True, True, True, False, True, True, True])
-OF_STEERING = np.arange(len(KINDS)) > kernels.SIDE_SLIP
-OF_WHEEL = np.arange(len(KINDS)) < kernels.SIDE_SLIP
-
-# confidence from which a fault is named alone; a kind below LEAST is not mentioned
-SURE, LEAST = 0.95, 0.05
 
 # cost of a second free component, as −2 ln of a likelihood: more names one wheel where a slip in
 # both directions of another explains the same
 OCCAM = 5.0
-
-# probability of a wrong steering encoder from which odometry does without its caster, and of a
-# wheel's slip or encoder from which it does without the row along
-DOUBTED = 0.6
 
 # probability of a slip in both directions from which a wheel's row across is left out as well
 SIDEWAYS = 0.5
@@ -119,99 +104,6 @@ class FaultSettings:
             if not (0.0 <= value < math.inf and (value > 0.0 or not least)):
                 raise ValueError(f'{name} = {value}: must be finite and '
                                  + ('greater than zero' if least else 'not negative'))
-
-
-class FaultReport(NamedTuple):
-    """
-    Faults after a sample.
-
-    Attributes
-    ----------
-    alarm : bool
-    probability : (n, 8) array
-        Of each kind (`KINDS`) at each caster, given the alarm; zero without one. The rest to 1 is
-        "several casters". With two casters 0: they are not distinguishable.
-    statistic, threshold : float
-        χ² of the residuals, and its limit.
-    speed : (n,) array, m/s
-        Velocity of each contact against the prediction of the others.
-    """
-
-    alarm: bool
-    probability: Array
-    statistic: float
-    threshold: float
-    speed: Array
-
-    @property
-    def caster(self) -> int:
-        """The most probable caster, from 0; −1 without an alarm, or if several is likelier."""
-        by_caster = self.probability.sum(1)
-        best = int(np.argmax(by_caster))
-        return best if self.alarm and by_caster[best] > max(
-            0.0, 1.0 - float(by_caster.sum())) else -1
-
-    @property
-    def confidence(self) -> float:
-        """Probability of this caster."""
-        return float(self.probability[self.caster].sum()) if self.caster >= 0 else 0.0
-
-    @property
-    def kind(self) -> str:
-        """The most probable kind at the caster; empty without a caster."""
-        return KINDS[int(np.argmax(self.probability[self.caster]))] if self.caster >= 0 else ''
-
-    @property
-    def several(self) -> bool:
-        """True for an alarm that no single caster of three or more explains: the pose drifts."""
-        return self.alarm and len(self.probability) > 2 and self.caster < 0
-
-    @property
-    def trust(self) -> Array:
-        """
-        Rows (n, 2) along and across that odometry uses, 1, and those that it does without, 0.
-
-        A wrong steering angle spoils both, a wheel that spins or whose encoder is wrong the row
-        along, and the caster keeps the row of its steering axis.
-        """
-        trust, caster = np.ones((len(self.probability), 2)), self.caster
-        if caster >= 0 and self.confidence >= SURE:
-            kinds = self.probability[caster]
-            if kinds @ OF_WHEEL >= DOUBTED:
-                trust[caster, 0] = 0.0
-            elif kinds @ (OF_WHEEL | OF_STEERING) >= DOUBTED:
-                # the steering encoder, or it is not known which of the two
-                trust[caster] = 0.0
-        return trust
-
-    def text(self, joints: Sequence[str]) -> str:
-        """
-        Return the faults in words, empty without alarm.
-
-        Parameters
-        ----------
-        joints : sequence of str
-            Names of the wheels.
-        """
-        if not self.alarm:
-            return ''
-        if len(joints) < 3:
-            return (f'{" or ".join(joints)}: slip or a wrong encoder; two casters do not '
-                    'isolate it')
-        order = np.argsort(self.probability, axis=None)[::-1]
-        likely = [(joints[i], KINDS[k], float(self.probability[i, k])) for i, k in zip(
-            *np.unravel_index(order, self.probability.shape), strict=True)
-            if self.probability[i, k] >= LEAST]
-        several = 1.0 - float(self.probability.sum())
-        if not likely or several > likely[0][2]:
-            return f'more than one wheel slips, or has a wrong encoder, probability {several:.2f}'
-        words = [f'{joint}: {kind} {part:.2f}' for joint, kind, part in likely[:3]]
-        sure = likely[0][2] >= SURE
-        return words[0] if sure else ' or '.join(words) + ('' if len(words) == 1 else
-                                                           ', not distinguishable')
-
-
-NO_FAULT = FaultReport(False, np.zeros((0, len(KINDS))), 0.0, math.inf, np.zeros(0))
 
 
 class FaultMonitor:

@@ -14,7 +14,8 @@ from c3p_description.model import Array
 from c3p_description.texts import brief
 from c3p_kinematics._odometry_cycle import LARGEST_ANGLE
 from c3p_kinematics.calibration.parameters import Prior
-from c3p_kinematics.faults import NO_FAULT, FaultReport, FaultSettings
+from c3p_kinematics.fault_report import NO_FAULT, FaultReport
+from c3p_kinematics.faults import FaultSettings
 from c3p_kinematics.grip import GripReport, GripSettings
 from c3p_kinematics.slip import SlipReport, SlipSettings, within
 

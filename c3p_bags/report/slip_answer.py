@@ -13,7 +13,7 @@ from c3p_bags.report.numbers import PLAIN_SLIP
 from c3p_bags.report.run import Run
 from c3p_bags.report.slip_events import SURE, SlipEvent
 from c3p_bags.report.slip_panels import confidence
-from c3p_kinematics.faults import ENCODER, KINDS
+from c3p_kinematics.fault_report import ENCODER, KINDS
 
 # fractions of the time in motion in which a slip leaves no trace: worth a note, and most of it
 UNSEEN, MOSTLY = 0.02, 0.5

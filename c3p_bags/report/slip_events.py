@@ -17,7 +17,7 @@ import numpy as np
 from c3p_bags.runs import mapped
 from c3p_bags.runs.run_log import Joints, Motion, Slip
 from c3p_description.model import Array, CasterRobot
-from c3p_kinematics.faults import KINDS
+from c3p_kinematics.fault_report import KINDS
 from c3p_kinematics.odometry import Odometry, OdometrySettings
 from c3p_kinematics.slip import SlipSettings, thresholds
 
@@ -45,8 +45,8 @@ class SlipReplay(NamedTuple):
         Velocity of each contact point over the floor [along, across] relative to the trusted
         wheels: the residual of ``wheel_slip``. During an alarm the suspect is not trusted.
     kinds : (k, n, 8) array
-        Probability of each kind of fault (`c3p_kinematics.faults.KINDS`) of each caster; zero
-        without an alarm of the fault monitor.
+        Probability of each kind of fault (`c3p_kinematics.fault_report.KINDS`) of each caster;
+        zero without an alarm of the fault monitor.
     """
 
     time: Array

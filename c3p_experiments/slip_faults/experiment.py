@@ -41,7 +41,7 @@ from c3p_experiments.slip_faults.scoring import (
     true_slips,
     watch,
 )
-from c3p_kinematics.faults import KINDS
+from c3p_kinematics.fault_report import KINDS
 from c3p_simulation.parallel.workers import Workers, computing
 
 # random robots, and first seed of drives and descriptions: others serve the development

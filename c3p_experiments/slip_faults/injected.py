@@ -9,7 +9,7 @@ from c3p_bags.runs.run_log import Joints
 from c3p_description.model import Array
 from c3p_experiments.slip_faults.scenes import Scene
 
-# encoder faults, as in `faults.KINDS`
+# encoder faults, as in `fault_report.KINDS`
 ENCODERS = ('wheel encoder stuck', 'wheel encoder jump', 'wheel encoder drift',
             'steering encoder stuck', 'steering encoder jump', 'steering encoder drift')
 

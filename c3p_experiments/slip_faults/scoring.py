@@ -10,7 +10,8 @@ import numpy as np
 from c3p_bags.runs.run_log import Joints
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics import _odometry_kernels as kernels
-from c3p_kinematics.faults import KINDS, SURE, FaultMonitor
+from c3p_kinematics.fault_report import KINDS, SURE
+from c3p_kinematics.faults import FaultMonitor
 from c3p_kinematics.slip import CLEAR_FRACTION, SlipMonitor, thresholds
 
 # names that residuals distinguish: faults that share a direction have one

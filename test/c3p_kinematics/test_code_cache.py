@@ -38,6 +38,9 @@ def source(tmp_path):
 
 def written(path, addend):
     path.write_text(SOURCE.format(addend=addend), encoding='utf-8')
+    # Python compares bytecode with the seconds and the size of its source, which may be the same
+    for bytecode in path.parent.glob('__pycache__/*.pyc'):
+        bytecode.unlink()
     return path
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from c3p_kinematics.contradiction import INTERRUPTED, REPORTED, Contradiction
-from c3p_kinematics.faults import FaultReport
+from c3p_kinematics.fault_report import FaultReport
 
 
 def report(alarm, *rows):

@@ -14,15 +14,8 @@ from c3p_description.model import CasterRobot
 from c3p_kinematics import _fault_kernels as kernels
 from c3p_kinematics._odometry_state import MEMORY
 from c3p_kinematics.casters import inverse
-from c3p_kinematics.faults import (
-    ENCODER,
-    KINDS,
-    OF_STEERING,
-    SURE,
-    FaultMonitor,
-    FaultReport,
-    FaultSettings,
-)
+from c3p_kinematics.fault_report import ENCODER, KINDS, OF_STEERING, SURE, FaultReport
+from c3p_kinematics.faults import FaultMonitor, FaultSettings
 from c3p_kinematics.odometry import Odometry
 from c3p_kinematics.se2 import integrate
 

@@ -4,7 +4,7 @@
 from diagnostic_msgs.msg import DiagnosticStatus
 
 from c3p_kinematics.contradiction import REPORTED
-from c3p_kinematics.faults import FaultReport
+from c3p_kinematics.fault_report import FaultReport
 
 
 def test_a_contradiction_that_lasts_is_an_error_until_it_ends(in_process_robot, monkeypatch):

@@ -13,7 +13,7 @@ from c3p_bags.report.numbers import run_numbers
 from c3p_bags.report.slip_answer import EITHER, SLIP, WRONG_ENCODER, question_of, slip_answer
 from c3p_bags.report.slip_events import SlipEvent
 from c3p_bags.report.tables import slip_table
-from c3p_kinematics.faults import ENCODER, KINDS
+from c3p_kinematics.fault_report import ENCODER, KINDS
 
 
 def event(wheel=0, kind='', distance=0.1, confidence=1.0):

@@ -163,8 +163,8 @@ def test_the_command_names_what_is_missing_and_succeeds(plugin, complete, tmp_pa
     shown = json.loads(capsys.readouterr().out)
     assert shown['missing']['joint_states'] == {'lost': 32, 'gaps': 3, 'before': 0, 'after': 0}
     assert shown['missing']['odometry'] == 2 and shown['resets'] == 0
-    # 15 more around the slip of wheel 2, whose memory has a gap
-    assert shown['close'] == shown['compared'] == COUNT - 1 - 32 - 2 - 15
+    # 19 more around the slip of wheel 2, whose memory has a gap
+    assert shown['close'] == shown['compared'] == COUNT - 1 - 32 - 2 - 19
 
 
 def test_recomputed_odometry_follows_the_recorded_one_over_gaps(complete, tmp_path):
