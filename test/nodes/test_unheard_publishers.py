@@ -57,9 +57,13 @@ def stranger():
 
 
 def inputs_of(node):
-    """Return the topics to which the graph says that a node subscribes."""
-    return {topic for topic, _ in node.get_subscriber_names_and_types_by_node(
-        node.get_name(), node.get_namespace()) if topic not in FOREIGN}
+    """
+    Return the topics to which a node subscribes.
+
+    The graph has those of a node of the same name as well that was killed a moment before.
+    """
+    return {subscription.topic_name for subscription in node.subscriptions
+            if subscription.topic_name not in FOREIGN}
 
 
 def assert_each_input_is_watched(bench, node, stranger):
