@@ -91,7 +91,7 @@ class StopWatch:
                  places: Array) -> None:
         """Start at rest."""
         self._robot, self._settings, self._drives = robot, settings, list(drives)
-        self.motion = DriveMotion(robot, drives, places)
+        self.motion = DriveMotion(robot, settings, drives, places)
         self._places, self._sense = places, TorqueSense(robot, places.tolist())
         self._sensed_at, self._path = -math.inf, 0.0
         self.release()

@@ -29,6 +29,7 @@ from c3p_hardware.joint_sensing import JointSensing
 from c3p_hardware.settings import CardSettings, DriveSettings, EncoderSettings
 from c3p_hardware.supervisor import Supervisor
 from c3p_hardware.transport import card_bus, cycle_loop
+from c3p_hardware.transport.card_link import REST_WITHIN
 
 UNITS = DriveUnits(0.11, 14.0, 0.8, 2000)
 SETTINGS = CardSettings(
@@ -93,6 +94,9 @@ class MemoryBus:
         for n in DRIVES:
             word = state_bits(self.states[n]) | VOLTAGE_ENABLED
             told.append(frame(0x180 + n, DRIVE_SAMPLE.pack(word, 0, self.torques[n])))
+            if self.states[n] == DriveState.QUICK_STOP_ACTIVE:
+                # its wheel stands
+                self.states[n] = DriveState.SWITCH_ON_DISABLED
             if self._beats % 20 == 0:
                 told.append(frame(0x280 + n, drive_health().pack(MODE_CST, 0, 24000, 30)))
         if self._beats % 10 == 0:
@@ -185,7 +189,12 @@ class CanRig:
         assert self.state == 'armed', self.supervisor.faults
 
     def recover(self):
-        """Recover as a link does."""
+        """Recover as a link does, which first waits for rest."""
+        for _ in range(round(REST_WITHIN * SETTINGS.rate)):
+            if not self.supervisor.moving:
+                break
+            self.cycle()
+        self.supervisor.check_rest()
         if self.supervisor.to_configure:
             self.configure()
         self.loop.restart_sensing()

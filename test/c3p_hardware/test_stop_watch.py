@@ -19,12 +19,15 @@ class TurningBench(CardBench):
     def __init__(self, **changes):
         super().__init__(card_settings_of(**changes))
         self.rates, self.turned = np.zeros(3), np.zeros(3)
+        # counts that are not those of the wheels
+        self.offset = [0, 0, 0]
 
     def cycle(self, torque=None, lost=()):
         self.turned = self.turned + PERIOD * self.rates
         self.wheel_rate = self.rates
-        for slave, angle in zip(self.slaves, self.turned, strict=False):
-            slave.position = round(angle / UNITS.angle_resolution)
+        for slave, angle, offset in zip(self.slaves, self.turned, self.offset, strict=False):
+            counts = round(angle / UNITS.angle_resolution) + offset
+            slave.position = (counts + (1 << 31)) % (1 << 32) - (1 << 31)
         return super().cycle(torque, lost)
 
     def run(self, seconds, rates=None):
@@ -156,6 +159,67 @@ def test_a_silent_device_does_not_blind_the_watch(driving):
     driving.run(0.6)
     assert {'silence', 'stop'} <= set(driving.kinds())
     assert all(s.state in OFF for s in driving.slaves[:3])
+
+
+# -- counts that no motor reaches -----------------------------------------------------------------
+
+# beyond the 1.5 rad of `max_wheel_rate` in a cycle
+JUMPS = [1 << 30, -(1 << 30), 20_000, -20_000]
+
+
+@pytest.mark.parametrize('stays', [True, False])
+@pytest.mark.parametrize('jump', JUMPS)
+def test_counts_that_jump_at_the_order_do_not_excuse_a_stop_without_effect(driving, jump, stays):
+    driving.offset[1] = jump
+    driving.supervisor.quick_stop()
+    driving.cycle(PUSH)
+    if not stays:
+        driving.offset[1] = 0
+    driving.run(0.45)
+    assert all(s.state in OFF for s in driving.slaves[:3])
+    text = next(f'{f}' for f in driving.supervisor.faults if f.kind == 'stop')
+    assert 'does not brake' in text and '-8.0 rad/s, -8.0 at the order' in text
+
+
+@pytest.mark.parametrize('jump', JUMPS)
+def test_counts_that_jump_once_do_not_end_a_stop_that_brakes(driving, jump):
+    driving.supervisor.disarm()
+    for k in range(100):
+        driving.offset[1] = jump if k == 30 else 0
+        driving.run(PERIOD, lambda t, k=k: np.array([10.0, -8.0, 3.0]) * max(0.0, 1 - k / 60))
+    assert not driving.supervisor.faults
+
+
+@pytest.mark.parametrize('jump', JUMPS)
+def test_recovering_waits_until_counts_have_stopped_jumping(driving, jump):
+    driving.supervisor.quick_stop()
+    driving.rates = ZERO
+    driving.come_to_rest()
+    # in each cycle, and in each second one
+    for k in range(40):
+        driving.offset[1] += jump if k < 20 or k % 2 else 0
+        driving.cycle()
+        with pytest.raises(Refused, match='the counts of wheel_joint_2 jump'):
+            driving.supervisor.recover()
+    driving.run(0.03)
+    driving.supervisor.recover()
+    driving.run(0.1)
+    assert driving.state == ArmState.DISARMED
+
+
+def test_a_robot_whose_counts_jump_is_not_at_rest(driving):
+    driving.supervisor.disarm()
+    driving.rates = ZERO
+    driving.come_to_rest()
+    assert driving.state == ArmState.DISARMED
+    driving.arm()
+    driving.supervisor.disarm()
+    for _ in range(100):
+        driving.offset[1] += JUMPS[0]
+        driving.cycle()
+        assert driving.state != ArmState.DISARMED
+    driving.run(0.1)
+    assert driving.supervisor.moving == ''
 
 
 # -- the brake of armed wheels --------------------------------------------------------------------
