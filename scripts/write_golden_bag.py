@@ -82,12 +82,16 @@ def main() -> int:
         topics.write_text(yaml.safe_dump({'topics': {t: known['topics'][t] for t in TOPICS}}))
         files.write_text(yaml.safe_dump({'recorder': {'ros__parameters': {
             'topics_file': str(topics), 'frames': 'never', 'compression': 'zstd'}},
-            # the wheel spins until it grips by itself: there has to be something to report
+            # the wheel spins, however fast, until it grips by itself: there has to be something
+            # to report, and a drive that ends at the overspeed would be another one
             'velocity_controller': {'ros__parameters': {'traction.slip_speed': 10.0,
-                                                        'traction.slip_fraction': 1.0}}}))
+                                                        'traction.slip_fraction': 1.0,
+                                                        'traction.overspeed': 10.0}}}))
         figures = drive(DriveOptions(goal=GOAL, out=Path(place) / 'drive', plant='mujoco',
                                      controller='mpc', realtime_factor=0.0,
                                      rate=RATE, keep_bag=True, parameters=[files]))
+        if not figures['reached']:
+            raise SystemExit(f'the drive has not reached its goal: {figures["missed"]}')
         shutil.rmtree(out, ignore_errors=True)
         shutil.copytree(Path(figures['files']['bag']), out)
     size = sum(f.stat().st_size for f in out.iterdir())
