@@ -22,8 +22,8 @@ OF_WHEEL = np.arange(len(KINDS)) < kernels.SIDE_SLIP
 # confidence from which a fault is named alone; a kind below LEAST is not mentioned
 SURE, LEAST = 0.95, 0.05
 
-# probability of a wrong steering encoder from which odometry does without its caster, and of a
-# wheel's slip or encoder from which it does without the row along
+# probability of a wrong wheel encoder from which odometry does without the row along, and of any
+# fault of a wheel or its angle from which it does without the caster
 DOUBTED = 0.6
 
 
@@ -77,16 +77,16 @@ class FaultReport(NamedTuple):
         """
         Rows (n, 2) along and across that odometry uses, 1, and those that it does without, 0.
 
-        A wrong steering angle spoils both, a wheel that spins or whose encoder is wrong the row
-        along, and the caster keeps the row of its steering axis.
+        A wrong wheel encoder spoils the row along alone. A wrong steering angle spoils both, and a
+        tyre that spins does not hold the wheel sideways either.
         """
         trust, caster = np.ones((len(self.probability), 2)), self.caster
         if caster >= 0 and self.confidence >= SURE:
             kinds = self.probability[caster]
-            if kinds @ OF_WHEEL >= DOUBTED:
+            if kinds @ (OF_WHEEL & ENCODER) >= DOUBTED:
                 trust[caster, 0] = 0.0
             elif kinds @ (OF_WHEEL | OF_STEERING) >= DOUBTED:
-                # the steering encoder, or it is not known which of the two
+                # slip or the steering encoder, or it is not known which fault
                 trust[caster] = 0.0
         return trust
 

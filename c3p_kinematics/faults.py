@@ -28,9 +28,6 @@ from c3p_kinematics.slip import FALSE_ALARM, ROUNDING, thresholds, vectors
 # both directions of another explains the same
 OCCAM = 5.0
 
-# probability of a slip in both directions from which a wheel's row across is left out as well
-SIDEWAYS = 0.5
-
 # probabilities before any evidence: along, across, steering encoder, both components
 PRIOR = np.log([0.5, 0.1, 0.1, 0.3])
 
@@ -265,23 +262,13 @@ class FaultMonitor:
     @property
     def suspect(self) -> int:
         """Caster with a row that odometry does without; −1 for none."""
-        if not self.alarm or self.robot.count < 3:
-            return -1
         return self.report().caster if (self.trust == 0.0).any() else -1
 
     @property
     def trust(self) -> Array:
-        """
-        1 for each row (n, 2) along and across that odometry uses, 0 for the others.
-
-        As of the report; a wheel that probably slips sideways as well loses both.
-        """
-        if not self.alarm or self.robot.count < 3:
-            return self._whole
-        trust = self.report().trust
-        sideways = self._posterior[:, (kernels.ACROSS, kernels.BOTH)].sum(1) >= SIDEWAYS
-        trust[(trust[:, 0] == 0.0) & sideways, 1] = 0.0
-        return trust
+        """1 for each row (n, 2) along and across that odometry uses, 0 for the others."""
+        isolated = self.alarm and self.robot.count > 2
+        return self.report().trust if isolated else self._whole
 
     def warm_up(self) -> None:
         """Compile all kernels, those of an alarm included, and reset."""

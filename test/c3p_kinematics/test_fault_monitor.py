@@ -196,6 +196,18 @@ def test_odometry_goes_on_without_a_drifting_steering_encoder(seed):
     assert abs(math.remainder(off[2], 2 * math.pi)) < math.radians(1.5)
 
 
+@pytest.mark.parametrize(('kind', 'along', 'across'), [
+    ('rolling slip', 0, 0), ('wheel encoder stuck', 0, 1), ('wheel encoder jump', 0, 1),
+    ('wheel encoder drift', 0, 1), ('steering encoder stuck', 0, 0),
+    ('steering encoder jump', 0, 0), ('steering encoder drift', 0, 0)])
+def test_odometry_uses_the_row_that_a_fault_leaves(kind, along, across):
+    """A tyre that spins does not hold sideways; a wrong wheel encoder says nothing about it."""
+    probability = np.zeros((3, len(KINDS)))
+    probability[1, KINDS.index(kind)] = 0.97
+    trust = FaultReport(True, probability, 99.0, 20.0, np.zeros(3)).trust
+    assert trust.tolist() == [[1, 1], [along, across], [1, 1]]
+
+
 def test_the_numbering_of_casters_does_not_matter():
     steering, wheel, _ = drive(FOUR, 8, 500)
     shown = broken('steering encoder drift', steering, wheel, 2, np.random.default_rng(1))
