@@ -16,6 +16,7 @@ from launch.actions import (
 )
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import PathJoinSubstitution
+from launch_ros.actions import SetRemap
 from launch_ros.substitutions import FindPackageShare
 
 from c3p_bringup.choices import PLANTS
@@ -31,7 +32,11 @@ from c3p_bringup.launch_parts.actions import (
     value,
     written,
 )
-from c3p_bringup.launch_parts.nav2_parameters import LOCALIZATIONS, nav2_parameters
+from c3p_bringup.launch_parts.nav2_parameters import (
+    LOCALIZATIONS,
+    command_rules,
+    nav2_parameters,
+)
 from c3p_bringup.launch_parts.robot import bus_arguments, chain_arguments, start_arguments
 from c3p_description.reading.loader import load_casters
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
@@ -116,7 +121,8 @@ def navigation(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     still = [suite_node('static_transform_publisher', package='tf2_ros',
                         arguments=['--frame-id', 'map', '--child-frame-id', 'odom'],
                         on_exit=required('static_transform_publisher'))]
-    return [*tidy, *(still if localization == 'none' else []), GroupAction([include])]
+    rules = [SetRemap(topic, other) for topic, other in command_rules(made)]
+    return [*tidy, *(still if localization == 'none' else []), GroupAction([*rules, include])]
 
 
 def generate_launch_description() -> LaunchDescription:

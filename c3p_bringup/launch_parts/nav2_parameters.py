@@ -25,6 +25,9 @@ GRAIN = 0.01
 
 LOCALIZATIONS = ('amcl', 'slam', 'none')
 
+# the input of velocity_smoother, as nav2_bringup remaps it for the controllers and behaviors
+UNSMOOTHED = 'cmd_vel_nav'
+
 
 def outer_radius(robot: CasterRobot) -> float:
     """
@@ -42,6 +45,30 @@ def outer_radius(robot: CasterRobot) -> float:
     hips = np.hypot(*np.asarray(robot.hip_position).T)
     farthest = float(np.max(hips + np.abs(robot.caster_offset) + robot.wheel_radius))
     return math.ceil(farthest / GRAIN - 1e-9) * GRAIN
+
+
+def command_rules(content: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """
+    Return the remapping rules for the servers of Nav2 whose commands pass nothing else.
+
+    The following server checks no collision: its commands go through velocity_smoother and
+    collision_monitor. The docking server checks them itself and drives closer to the dock than the
+    monitor permits: its commands go to the topic of the monitor's output, of `content`, so that
+    they pass the same multiplexer. Neither server has a parameter for its topic.
+
+    Examples
+    --------
+    >>> command_rules({})
+    [('following_server:cmd_vel', 'cmd_vel_nav')]
+    >>> monitor = {'cmd_vel_out_topic': 'cmd_vel_navigation'}
+    >>> command_rules({'collision_monitor': {'ros__parameters': monitor}})[1:]
+    [('docking_server:cmd_vel', 'cmd_vel_navigation')]
+    """
+    rules = [('following_server:cmd_vel', UNSMOOTHED)]
+    monitor = content.get('collision_monitor', {}).get('ros__parameters', {})
+    if 'cmd_vel_out_topic' in monitor:
+        rules.append(('docking_server:cmd_vel', monitor['cmd_vel_out_topic']))
+    return rules
 
 
 def nav2_parameters(content: Mapping[str, Any], robot: CasterRobot, namespace: str = '',

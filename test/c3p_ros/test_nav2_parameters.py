@@ -3,11 +3,9 @@
 
 import copy
 import math
-from pathlib import Path
 
 import pytest
-import yaml
-from ros_types import leaves, ros_type
+from nav2_table import FILE, ROOT, everything, values
 
 from c3p_bringup.launch_parts.nav2_parameters import (
     COSTMAPS,
@@ -18,17 +16,9 @@ from c3p_bringup.launch_parts.nav2_parameters import (
 from c3p_description import load
 from c3p_ros.schema import read_schema
 
-ROOT = Path(__file__).resolve().parents[2]
-FILE = yaml.safe_load((ROOT / 'config/nav2.yaml').read_text(encoding='utf-8'))
 # nodes that publish or hear cmd_vel
 DRIVERS = ('controller_server', 'behavior_server', 'velocity_smoother', 'collision_monitor',
-           'docking_server')
-
-
-def values(content, node):
-    """Return the parameters of a node."""
-    entry = content[node]
-    return entry.get(node, entry)['ros__parameters']
+           'docking_server', 'following_server')
 
 
 def defaults(package, node):
@@ -40,34 +30,6 @@ def defaults(package, node):
 POSITION = defaults('c3p_controller', 'position_controller')
 VELOCITY = defaults('c3p_controller', 'velocity_controller')
 ODOMETRY = defaults('c3p_kinematics', 'sensed_kinematics')
-
-
-def everything(content, key):
-    """Return {(node, name): value} of every parameter whose last name is `key`."""
-    return {(node, name): value for node in content
-            for name, value in leaves(values(content, node)) if name.split('.')[-1] == key}
-
-
-def declared():
-    """Return {node: {parameter: type}} of Nav2's sources; of a plugin its class."""
-    found = {}
-    for line in (ROOT / 'test/data/nav2_types.txt').read_text(encoding='utf-8').splitlines():
-        if line.endswith(':'):
-            entries = found.setdefault(line[:-1], {})
-        elif line.startswith('  '):
-            name, kind, _source = line.split()
-            entries[name] = kind
-    return found
-
-
-def test_every_parameter_is_declared_by_nav2_with_this_type():
-    known = declared()
-    assert set(FILE) == set(known)
-    for node in FILE:
-        given = {name: value if name.endswith('.plugin') else ros_type(value)
-                 for name, value in leaves(values(FILE, node))}
-        # nodes of Nav2 refuse another type, and ignore an unknown name in silence
-        assert given == known[node], node
 
 
 def test_every_plugin_that_is_named_is_described():
@@ -135,7 +97,7 @@ def test_nothing_is_asked_that_the_velocity_controller_would_cut():
 
 def test_arrived_and_stuck_mean_the_same_as_to_the_position_controller():
     server = values(FILE, 'controller_server')
-    goal, progress = server['goal_checker'], server['progress_checker']
+    goal, progress = server['general_goal_checker'], server['progress_checker']
     assert goal['xy_goal_tolerance'] == POSITION['goal_tolerance']
     assert goal['yaw_goal_tolerance'] == POSITION['yaw_tolerance']
     assert progress['movement_time_allowance'] == POSITION['progress_timeout']

@@ -8,9 +8,24 @@ import pytest
 import yaml  # noqa: E402
 from conftest import add_package  # noqa: E402
 from launch_reading import nodes_of, parameters_of, processes_of  # noqa: E402
+from nav2_table import FILE, everything, undeclared  # noqa: E402
 
-# nav2_bringup/launch/bringup_launch.py of the branch jazzy has these and their defaults; the zones
-# are Kilted's, which has no use_namespace
+from c3p_bringup.launch_parts.nav2_parameters import (  # noqa: E402
+    UNSMOOTHED,
+    command_rules,
+    nav2_parameters,
+)
+from c3p_description import load  # noqa: E402
+
+# the arguments of nav2_bringup/launch/bringup_launch.py in each release, but those that the suite
+# does not give: keepout_mask, speed_mask, graph, container_name, use_intra_process_comms
+EVERYWHERE = ('namespace', 'slam', 'map', 'use_localization', 'use_sim_time', 'params_file',
+              'autostart', 'use_composition', 'use_respawn', 'log_level')
+ZONES = ('use_keepout_zones', 'use_speed_zones')
+RELEASES = {'1.3.13': (*EVERYWHERE, 'use_namespace'), '1.4.2': (*EVERYWHERE, *ZONES),
+            '1.5.1': (*EVERYWHERE, *ZONES)}
+
+# all of them, with their defaults
 STAND_IN = """
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument
@@ -20,6 +35,9 @@ NAMES = {'namespace': '', 'use_namespace': 'false', 'slam': 'False', 'map': '',
          'use_localization': 'True', 'use_sim_time': 'false', 'params_file': 'theirs.yaml',
          'autostart': 'true', 'use_composition': 'True', 'use_respawn': 'False',
          'log_level': 'info', 'use_keepout_zones': 'True', 'use_speed_zones': 'True'}
+OMITTED = ()
+for name in OMITTED:
+    del NAMES[name]
 def generate_launch_description():
     words = [[name + '=', LaunchConfiguration(name)] for name in NAMES]
     return LaunchDescription([
@@ -87,6 +105,53 @@ def test_nav2_may_command_through_the_mux(nav2):
         nodes = nodes_of('nav2.launch.py', bringup='false', map=nav2, **given)
         made = yaml.safe_load(Path(given_to_nav2(nodes)['params_file']).read_text())
         assert made['collision_monitor']['ros__parameters']['cmd_vel_out_topic'] == topic
+
+
+@pytest.mark.parametrize('release', RELEASES)
+def test_each_release_gets_the_arguments_that_it_has(release, nav2, tmp_path):
+    names = {name for known in RELEASES.values() for name in known}
+    omitted = sorted(names - set(RELEASES[release]))
+    file = tmp_path / 'share/nav2_bringup/launch/bringup_launch.py'
+    file.write_text(STAND_IN.replace('OMITTED = ()', f'OMITTED = {omitted}'))
+    given = given_to_nav2(nodes_of('nav2.launch.py', map=nav2, bringup='false',
+                                   namespace='robot1', robot='c3p_25kg'))
+    assert set(given) == set(RELEASES[release])
+    # nothing is left to defaults that matter
+    assert given['namespace'] == 'robot1' and given['use_composition'] == 'False'
+    assert {given[name] for name in ZONES if name in given} <= {'False'}
+    made = yaml.safe_load(Path(given['params_file']).read_text())
+    assert undeclared(made, release) == undeclared(FILE, release)
+    assert all(topic == '/robot1/scan' for topic in everything(made, 'scan_topic').values())
+
+
+@pytest.mark.parametrize('given, out', [
+    ({}, 'cmd_vel'), ({'cmd_vel': 'cmd_vel_navigation'}, 'cmd_vel_navigation')])
+def test_servers_that_command_past_the_monitor_are_led_to_it_or_to_its_output(given, out, nav2):
+    nodes = nodes_of('nav2.launch.py', sim='analytic', map=nav2, **given)
+    rules = [f'following_server:cmd_vel:={UNSMOOTHED}', f'docking_server:cmd_vel:={out}']
+    assert [word for word in nodes['navigation'] if '_server:' in word] == rules
+    # of Nav2 only
+    assert not [word for word in nodes['robot_nodes'] if '_server:' in word]
+
+
+@pytest.mark.parametrize('name, topic', [
+    ('following_server', '/robot1/cmd_vel_nav'), ('docking_server', '/robot1/cmd_vel_navigation'),
+    ('controller_server', '/robot1/cmd_vel_nav'), ('collision_monitor', '/robot1/cmd_vel')])
+def test_the_rules_apply_to_these_servers_only(name, topic):
+    import rclpy
+    rules = command_rules(nav2_parameters(FILE, load('c3p'), command='cmd_vel_navigation'))
+    if name == 'controller_server':
+        # nav2_bringup's own rule comes after those of the launch file that includes it
+        rules.append(('cmd_vel', UNSMOOTHED))
+    context = rclpy.Context()
+    rclpy.init(context=context, args=['--ros-args', *(
+        word for old, new in rules for word in ('-r', f'{old}:={new}'))])
+    try:
+        node = rclpy.create_node(name, namespace='robot1', context=context)
+        assert node.resolve_topic_name('cmd_vel') == topic
+        node.destroy_node()
+    finally:
+        rclpy.shutdown(context=context)
 
 
 def test_a_robot_that_runs_is_not_started_again(nav2):
