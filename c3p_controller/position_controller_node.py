@@ -92,7 +92,7 @@ class PositionControllerNode(SuiteNode):
         self._command_due = 0
         self.diagnostics.condition('goal', OK, 'accepted')
         self.get_logger().info(f'goal {np.round(goal, 3).tolist()} in {self._frames.odom_frame}')
-        return self._goals.begin(goal, self._time)
+        return self._goals.begin(goal, self._pose, self._time)
 
     def _on_odom(self, message: OdometryRead) -> None:
         now, gap = self.watch_time(), self._odom.age(self.watch_time())

@@ -86,6 +86,32 @@ class Line:
         rates[:] = self._rate
         return self.start + sigma[:, None] * self._rate, rates
 
+    def tracking_errors(self, pose: Array) -> tuple[float, float]:
+        """
+        Return the tracking errors of `pose` (3,), m and rad, with the signs of Nav2.
+
+        The position error is the distance from the closest place of the line, positive on the left
+        of its direction; on a line that only turns it is positive. The heading error is the yaw at
+        that place minus the present yaw, wrapped: positive where the robot is turned too far to
+        the right.
+
+        Examples
+        --------
+        >>> Line(np.zeros(3), np.array([2.0, 0.0, 1.0])).tracking_errors(np.array([1.0, 0.1, 0.2]))
+        (0.1, 0.3)
+        """
+        gap, step = np.asarray(pose, float) - self.start, self.step
+        gap[2] = wrap_angle(gap[2])
+        planar = float(step[:2] @ step[:2])
+        # where the line only turns its places differ in yaw alone
+        part, whole = (float(gap[:2] @ step[:2]), planar) if planar > 0.0 else (
+            gap[2] * step[2], step[2] * step[2])
+        share = min(max(part / whole, 0.0), 1.0) if whole > 0.0 else 0.0
+        rest = gap - share * step
+        side = step[0] * gap[1] - step[1] * gap[0]
+        return (math.copysign(math.hypot(rest[0], rest[1]), side if planar > 0.0 else 1.0),
+                float(wrap_angle(-rest[2])))
+
 
 @dataclass(frozen=True)
 class Arcs:

@@ -28,6 +28,7 @@ from c3p_controller.goals.goal_life import (
     Outcome,
     refused,
 )
+from c3p_controller.goals.path import Line
 from c3p_controller.goals.position_command import PositionCommand
 from c3p_controller.ros.goal_frames import GoalFrames
 from c3p_controller.ros.navigate_action import NavigateAction, NavigateToPose
@@ -106,6 +107,7 @@ class GoalInterface:
         self._reached_pub = node.create_publisher(Bool, '~/goal_reached', LATCHED)
         self._distance_pub = node.create_publisher(Float64, '~/distance_to_goal', RELIABLE)
         self._reached: bool | None = None
+        self._line = Line(np.zeros(3), np.zeros(3))
         self._published = 0
         node.create_subscription(PoseStamped, 'goal_pose', self._on_goal, LATEST)
         node.create_service(Trigger, '~/cancel', self._on_cancel)
@@ -133,9 +135,10 @@ class GoalInterface:
         response.message = 'cancelled' if response.success else 'there is no goal'
         return response
 
-    def begin(self, goal: Array, time: float) -> int:
-        """Begin with a goal (3,) at `time`, s, of the robot; return its number."""
+    def begin(self, goal: Array, pose: Array, time: float) -> int:
+        """Begin with a goal at `pose`, both (3,), at robot time `time`, s; return its number."""
         self.report(self.life.begin(goal, time))
+        self._line = Line(pose, goal)
         self._set_reached(False)
         return self.life.number
 
@@ -170,7 +173,7 @@ class GoalInterface:
             fill_pose(here.pose, pose)
             life = self.life
             self._action.feedback(life.number, here, life.distance, life.took,
-                                  life.time_left(*pace))
+                                  life.time_left(*pace), self._line.tracking_errors(pose))
 
     def report(self, outcome: Outcome | None) -> None:
         """Publish the outcome of a goal, None without one; terminate the goal of the action."""

@@ -33,7 +33,9 @@ try:
 except ImportError:  # nav2_msgs comes with Nav2, not from the package registries
     NavigateToPose = None
 
-# codes of the action's later versions; the first version names 0 only
+# codes of the action from Nav2 1.4 on; 1.3 names 0 only. 1 and 2 of 1.5 (GOAL_REJECTED and
+# SEND_GOAL_FAILURE) are those of a behavior tree whose goal a server has not accepted: a rejected
+# goal has no result
 NONE, UNKNOWN, TF_ERROR, TIMEOUT = 0, 9000, 9002, 9003
 CODES = {NO_PROGRESS: TIMEOUT, NO_ODOMETRY: TF_ERROR, TIME_WENT_BACK: TF_ERROR,
          RESTARTED: TF_ERROR}
@@ -129,15 +131,19 @@ class NavigateAction:
         return result
 
     def feedback(self, number: int, pose: PoseStamped, distance: float, time: float,
-                 left: float) -> None:
+                 left: float, errors: tuple[float, float]) -> None:
         """
         Send the feedback of goal `number`, if it belongs to the action.
 
         `pose` is that of the robot, `distance` in m; `time` and `left`, s, are the time since the
-        acceptance and the estimated time remaining.
+        acceptance and the estimated time remaining. `errors` are those of position and heading,
+        m and rad, from the line to the goal.
         """
         handle = self._handles.get(number)
         if handle is not None:
-            handle.publish_feedback(self._kind.Feedback(
+            message = self._kind.Feedback(
                 current_pose=pose, navigation_time=duration(time), distance_remaining=distance,
-                estimated_time_remaining=duration(left)))
+                estimated_time_remaining=duration(left))
+            if hasattr(message, 'position_tracking_error'):  # from Nav2 1.5 on
+                message.position_tracking_error, message.heading_tracking_error = errors
+            handle.publish_feedback(message)

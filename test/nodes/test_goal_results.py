@@ -3,6 +3,7 @@
 
 import math
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -42,6 +43,23 @@ def test_reached_is_told_once_the_robot_stands_in_the_goal_zone(bench):
     late = bench.collect(DiagnosticStatus, f'{NODE}/result', RESULTS)
     place.until(lambda: late, 'the latched result')
     assert late[0].message.startswith('reached: ')
+
+
+def test_tracking_errors_are_from_the_line_that_began_where_the_goal_came(bench):
+    place = Place(bench)
+    place.pose = np.array([1.0, 1.0, 0.0])
+    place.until(lambda: (bench.nodes[NODE]._pose == place.pose).all(), 'the place')
+    feedback = []
+    # Nav2's action is not installed everywhere
+    bench.nodes[NODE]._goals._action = SimpleNamespace(
+        feedback=lambda *values: feedback.append(values), ended=lambda _: None,
+        destroy=lambda: None)
+    place.goal(3.0, 1.0, 0.0)
+    place.until(lambda: feedback, 'feedback')
+    assert feedback[0][-1] == pytest.approx((0.0, 0.0))
+    place.pose, before = np.array([2.0, 0.9, 0.1]), len(feedback)
+    place.until(lambda: len(feedback) > before + 1, 'feedback')
+    assert feedback[-1][-1] == pytest.approx((-0.1, -0.1))
 
 
 def test_a_goal_that_is_not_held_is_let_go_with_a_zero_command(bench):

@@ -66,6 +66,9 @@ def test_a_goal_of_the_action_succeeds_when_the_robot_stands_there(make):
     first = client.feedback[0]
     assert first.distance_remaining == pytest.approx(1.0)
     assert first.current_pose.header.frame_id == 'odom'
+    # from Nav2 1.5 on
+    assert [getattr(first, f'{name}_tracking_error', 0.0) for name in ('position', 'heading')] == (
+        pytest.approx([0.0, 0.0]))
     # half a metre per second
     left = first.estimated_time_remaining
     assert left.sec + left.nanosec * 1e-9 == pytest.approx(2.0)

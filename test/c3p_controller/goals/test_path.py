@@ -58,6 +58,36 @@ def test_closest_is_a_minimum_near_where_it_looked(path, away, part):
     assert distance(found) <= best.fun + 1e-6
 
 
+@settings(max_examples=100, deadline=None)
+@given(st.floats(-np.pi, np.pi), st.floats(0.05, 5.0), st.floats(-3.0, 3.0), st.floats(-1.0, 1.0),
+       st.floats(-0.2, 1.2), st.floats(-1.0, 1.0))
+def test_tracking_errors_are_those_of_the_closest_place_and_positive_to_the_left(
+        travel, distance, turn, aside, part, yaw):
+    along = np.array([np.cos(travel), np.sin(travel)])
+    left = np.array([-along[1], along[0]])
+    line = Line(np.array([1.0, -2.0, 0.4]), np.array([*([1.0, -2.0] + distance * along),
+                                                      0.4 + turn]))
+    # the closest place is known from how the pose was made
+    share = min(max(part, 0.0), 1.0)
+    beyond = (part - share) * distance
+    pose = np.array([*([1.0, -2.0] + part * distance * along + aside * left),
+                     0.4 + share * turn - yaw])
+    position, heading = line.tracking_errors(pose)
+    assert abs(position) == pytest.approx(np.hypot(beyond, aside), abs=1e-9)
+    assert abs(aside) < 1e-9 or np.sign(position) == np.sign(aside)
+    assert heading == pytest.approx(yaw, abs=1e-9)
+
+
+@pytest.mark.parametrize('goal, pose, errors', [
+    # a turn on the spot: within it the heading is that of some place, past it that of the goal
+    ([0.0, 0.0, 1.0], [0.0, 0.2, 0.5], (0.2, 0.0)),
+    ([0.0, 0.0, 1.0], [0.1, 0.0, 1.3], (0.1, -0.3)),
+    ([0.0, 0.0, 0.0], [-0.3, 0.0, 0.2], (0.3, -0.2))])
+def test_a_line_without_a_direction_has_tracking_errors(goal, pose, errors):
+    line = Line(np.zeros(3), np.array(goal))
+    assert line.tracking_errors(np.array(pose)) == pytest.approx(errors)
+
+
 def test_a_turn_on_the_spot_has_a_length():
     line = Line(np.zeros(3), np.array([0.0, 0.0, 3.0]))
     assert line.length == pytest.approx(TURN_LENGTH * 3.0)

@@ -19,6 +19,7 @@ from c3p_controller.goals.goal_life import (  # noqa: E402
     REACHED,
     GoalLife,
 )
+from c3p_controller.ros import navigate_action  # noqa: E402
 from c3p_controller.ros.navigate_action import NavigateAction, duration  # noqa: E402
 from c3p_ros.messages import MessageError  # noqa: E402
 
@@ -56,10 +57,10 @@ class Handle:
 class Robot:
     """The side of the position controller: one goal at a time."""
 
-    def __init__(self):
+    def __init__(self, kind=KIND):
         self.life, self.lost = GoalLife(), False
         self.action = NavigateAction(None, 'navigate_to_pose', self.resolve, self.begin,
-                                     self.cancel, kind=KIND, server=Server)
+                                     self.cancel, kind=kind, server=Server)
         self.server = self.action._server
 
     def resolve(self, message):
@@ -153,13 +154,37 @@ def test_what_cannot_be_driven_to_is_rejected_and_ends_nothing():
 def test_feedback_reaches_the_client_whose_goal_it_is():
     robot = Robot()
     handle = robot.ask('a')
-    robot.action.feedback(robot.life.number + 1, PoseStamped(), 1.0, 2.0, 3.0)
+    robot.action.feedback(robot.life.number + 1, PoseStamped(), 1.0, 2.0, 3.0, (0.1, -0.2))
     assert not handle.heard
-    robot.action.feedback(robot.life.number, PoseStamped(), 1.5, 2.25, 3.0)
+    robot.action.feedback(robot.life.number, PoseStamped(), 1.5, 2.25, 3.0, (0.1, -0.2))
     (feedback,) = handle.heard
     assert feedback.distance_remaining == 1.5
     assert (feedback.navigation_time.sec, feedback.navigation_time.nanosec) == (2, 250_000_000)
     assert feedback.estimated_time_remaining == duration(3.0)
     robot.tell(robot.life.end(PREEMPTED, ''))
-    robot.action.feedback(robot.life.number, PoseStamped(), 1.5, 2.25, 3.0)
+    robot.action.feedback(robot.life.number, PoseStamped(), 1.5, 2.25, 3.0, (0.1, -0.2))
     assert len(handle.heard) == 1
+
+
+def test_tracking_errors_are_sent_where_the_action_has_them():
+    class Feedback(SimpleNamespace):
+        """As in Nav2 1.5: the fields are there before they are given."""
+
+        position_tracking_error = heading_tracking_error = 0.0
+
+    for feedback, expected in ((Feedback, {'position_tracking_error': 0.1,
+                                           'heading_tracking_error': -0.2}),
+                               (SimpleNamespace, {})):
+        robot = Robot(SimpleNamespace(Result=KIND.Result, Feedback=feedback))
+        handle = robot.ask('a')
+        robot.action.feedback(robot.life.number, PoseStamped(), 1.5, 2.25, 3.0, (0.1, -0.2))
+        (sent,) = handle.heard
+        assert {name: value for name, value in vars(sent).items()
+                if name.endswith('tracking_error')} == expected
+
+
+def test_the_codes_are_those_of_every_version_of_the_action():
+    # NavigateToPose.action of Nav2 1.4.2 and 1.5.1; 1.3.13 has NONE only
+    both = {'NONE': 0, 'UNKNOWN': 9000, 'TF_ERROR': 9002, 'TIMEOUT': 9003}
+    assert {name: getattr(navigate_action, name) for name in both} == both
+    assert set(navigate_action.CODES.values()) <= set(both.values())
