@@ -34,8 +34,9 @@ from c3p_bringup.launch_parts.actions import (
 )
 from c3p_bringup.launch_parts.nav2_parameters import (
     LOCALIZATIONS,
-    command_rules,
     nav2_parameters,
+    remapping_rules,
+    scan_topic,
 )
 from c3p_bringup.launch_parts.robot import bus_arguments, chain_arguments, start_arguments
 from c3p_description.reading.loader import load_casters
@@ -104,8 +105,9 @@ def navigation(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Return Nav2 with the parameters of this robot."""
     namespace, localization = value(context, 'namespace'), value(context, 'localization')
     content = yaml.safe_load(Path(value(context, 'nav2_params_file')).read_text(encoding='utf-8'))
-    made = nav2_parameters(content, load_casters(value(context, 'robot')), namespace,
-                           value(context, 'scan'), localization, value(context, 'cmd_vel'))
+    scan = value(context, 'scan')
+    made = nav2_parameters(content, load_casters(value(context, 'robot')), namespace, scan,
+                           localization, value(context, 'cmd_vel'))
     file, tidy = written(yaml.safe_dump(made))
     given = {'params_file': file, 'namespace': namespace, 'map': value(context, 'map'),
              'use_namespace': str(bool(namespace)).lower(),
@@ -121,7 +123,9 @@ def navigation(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     still = [suite_node('static_transform_publisher', package='tf2_ros',
                         arguments=['--frame-id', 'map', '--child-frame-id', 'odom'],
                         on_exit=required('static_transform_publisher'))]
-    rules = [SetRemap(topic, other) for topic, other in command_rules(made)]
+    # before those of nav2_bringup: the first rule that applies to a topic is taken
+    rules = [SetRemap(topic, other) for topic, other in remapping_rules(
+        made, scan_topic(namespace, scan))]
     return [*tidy, *(still if localization == 'none' else []), GroupAction([*rules, include])]
 
 

@@ -47,24 +47,40 @@ def outer_radius(robot: CasterRobot) -> float:
     return math.ceil(farthest / GRAIN - 1e-9) * GRAIN
 
 
-def command_rules(content: Mapping[str, Any]) -> list[tuple[str, str]]:
+def scan_topic(namespace: str, scan: str) -> str:
     """
-    Return the remapping rules for the servers of Nav2 whose commands pass nothing else.
-
-    The following server checks no collision: its commands go through velocity_smoother and
-    collision_monitor. The docking server checks them itself and drives closer to the dock than the
-    monitor permits: its commands go to the topic of the monitor's output, of `content`, so that
-    they pass the same multiplexer. Neither server has a parameter for its topic.
+    Return the absolute topic of the laser `scan` of a robot in `namespace`.
 
     Examples
     --------
-    >>> command_rules({})
-    [('following_server:cmd_vel', 'cmd_vel_nav')]
+    >>> scan_topic('robot1', 'scan'), scan_topic('/robot1/', '/lidar'), scan_topic('', 'scan')
+    ('/robot1/scan', '/lidar', '/scan')
+    """
+    if scan.startswith('/'):
+        return scan
+    prefix = namespace.strip('/')
+    return f'/{prefix}/{scan}' if prefix else f'/{scan}'
+
+
+def remapping_rules(content: Mapping[str, Any], scan: str) -> list[tuple[str, str]]:
+    """
+    Return the remapping rules for nodes whose topics the parameters in `content` do not reach.
+
+    The following server checks no collision: its commands go through velocity_smoother and
+    collision_monitor. The docking server checks them itself and drives closer to the dock than the
+    monitor permits: its commands go to the topic of the monitor's output, so that they pass the
+    same multiplexer. Neither server has a parameter for its topic. slam_toolbox has parameters of
+    its own package, with the topic ``/scan``; it gets the absolute topic `scan`.
+
+    Examples
+    --------
+    >>> remapping_rules({}, '/robot1/scan')
+    [('slam_toolbox:/scan', '/robot1/scan'), ('following_server:cmd_vel', 'cmd_vel_nav')]
     >>> monitor = {'cmd_vel_out_topic': 'cmd_vel_navigation'}
-    >>> command_rules({'collision_monitor': {'ros__parameters': monitor}})[1:]
+    >>> remapping_rules({'collision_monitor': {'ros__parameters': monitor}}, '/scan')[2:]
     [('docking_server:cmd_vel', 'cmd_vel_navigation')]
     """
-    rules = [('following_server:cmd_vel', UNSMOOTHED)]
+    rules = [('slam_toolbox:/scan', scan), ('following_server:cmd_vel', UNSMOOTHED)]
     monitor = content.get('collision_monitor', {}).get('ros__parameters', {})
     if 'cmd_vel_out_topic' in monitor:
         rules.append(('docking_server:cmd_vel', monitor['cmd_vel_out_topic']))
@@ -95,8 +111,7 @@ def nav2_parameters(content: Mapping[str, Any], robot: CasterRobot, namespace: s
     missing = [name for name in COSTMAPS if name not in made]
     if missing:
         raise ValueError(f'no {" and no ".join(missing)} in the parameters of Nav2')
-    prefix = f'/{namespace.strip("/")}' if namespace.strip('/') else ''
-    topic = scan if scan.startswith('/') else f'{prefix}/{scan}'
+    topic = scan_topic(namespace, scan)
     for name in COSTMAPS:
         values = made[name][name]['ros__parameters']
         values['robot_radius'] = outer_radius(robot)

@@ -12,8 +12,8 @@ from nav2_table import FILE, everything, undeclared  # noqa: E402
 
 from c3p_bringup.launch_parts.nav2_parameters import (  # noqa: E402
     UNSMOOTHED,
-    command_rules,
     nav2_parameters,
+    remapping_rules,
 )
 from c3p_description import load  # noqa: E402
 
@@ -134,21 +134,35 @@ def test_servers_that_command_past_the_monitor_are_led_to_it_or_to_its_output(gi
     assert not [word for word in nodes['robot_nodes'] if '_server:' in word]
 
 
+@pytest.mark.parametrize('given, topic', [
+    ({}, '/scan'), ({'namespace': 'robot1', 'scan': 'top'}, '/robot1/top'),
+    ({'namespace': 'robot1', 'scan': '/lidar'}, '/lidar')])
+def test_slam_hears_the_scan_that_the_rest_of_nav2_hears(given, topic, nav2, tmp_path):
+    add_package(tmp_path, 'slam_toolbox')
+    nodes = nodes_of('nav2.launch.py', localization='slam', bringup='false', **given)
+    assert f'slam_toolbox:/scan:={topic}' in nodes['navigation']
+    made = yaml.safe_load(Path(given_to_nav2(nodes)['params_file']).read_text())
+    assert set(everything(made, 'topic').values()) == {topic}
+
+
 @pytest.mark.parametrize('name, topic', [
     ('following_server', '/robot1/cmd_vel_nav'), ('docking_server', '/robot1/cmd_vel_navigation'),
-    ('controller_server', '/robot1/cmd_vel_nav'), ('collision_monitor', '/robot1/cmd_vel')])
-def test_the_rules_apply_to_these_servers_only(name, topic):
+    ('controller_server', '/robot1/cmd_vel_nav'), ('collision_monitor', '/robot1/cmd_vel'),
+    ('slam_toolbox', '/lidar'), ('viewer', '/robot1/scan')])
+def test_the_rules_apply_to_these_nodes_only(name, topic):
     import rclpy
-    rules = command_rules(nav2_parameters(FILE, load('c3p'), command='cmd_vel_navigation'))
+    made = nav2_parameters(FILE, load('c3p'), command='cmd_vel_navigation')
+    # nav2_bringup's own rules come after those of the launch file that includes it
+    rules = [*remapping_rules(made, '/lidar'), ('/scan', 'scan')]
     if name == 'controller_server':
-        # nav2_bringup's own rule comes after those of the launch file that includes it
         rules.append(('cmd_vel', UNSMOOTHED))
     context = rclpy.Context()
     rclpy.init(context=context, args=['--ros-args', *(
         word for old, new in rules for word in ('-r', f'{old}:={new}'))])
     try:
         node = rclpy.create_node(name, namespace='robot1', context=context)
-        assert node.resolve_topic_name('cmd_vel') == topic
+        heard = '/scan' if name in ('slam_toolbox', 'viewer') else 'cmd_vel'
+        assert node.resolve_topic_name(heard) == topic
         node.destroy_node()
     finally:
         rclpy.shutdown(context=context)
