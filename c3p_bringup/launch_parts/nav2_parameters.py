@@ -17,6 +17,9 @@ COSTMAPS = ('local_costmap', 'global_costmap')
 # around the robot, in which it costs to drive, m
 INFLATION = 0.32
 
+# how far the map of the controller reaches beyond the robot at least, m: 2 s at 0.5 m/s
+BEYOND = 1.0
+
 # what is planned in where there is no map, m
 ROLLING_MAP = 20
 
@@ -94,10 +97,11 @@ def nav2_parameters(content: Mapping[str, Any], robot: CasterRobot, namespace: s
     Return the parameters for one robot; `content` stays as it is.
 
     `content` is that of config/nav2.yaml, or of the user's own file. The radius of the `robot`
-    goes into both costmaps. Jazzy's costmaps look for topics below themselves, so theirs become
-    absolute: `scan` is the topic of the laser scan in the `namespace`, or an absolute one.
-    `localization` is one of LOCALIZATIONS; ``none``: the costmap moves along instead of a map.
-    `command` is the topic on which Nav2 commands the robot; empty: as in `content`.
+    goes into both costmaps, and the local one grows with it. Jazzy's costmaps look for topics
+    below themselves, so theirs become absolute: `scan` is the topic of the laser scan in the
+    `namespace`, or an absolute one. `localization` is one of LOCALIZATIONS; ``none``: the costmap
+    moves along instead of a map. `command` is the topic on which Nav2 commands the robot; empty:
+    as in `content`.
 
     Raises
     ------
@@ -120,6 +124,9 @@ def nav2_parameters(content: Mapping[str, Any], robot: CasterRobot, namespace: s
                 layer[source]['topic'] = topic
             if layer and 'inflation_radius' in layer:
                 layer['inflation_radius'] = round(outer_radius(robot) + INFLATION, 6)
+    local = made['local_costmap']['local_costmap']['ros__parameters']
+    for side in {'width', 'height'} & set(local):
+        local[side] = max(local[side], math.ceil(2.0 * (outer_radius(robot) + BEYOND)))
     for node, source in (('amcl', 'scan_topic'), ('collision_monitor', '')):
         values = made.get(node, {}).get('ros__parameters', {})
         if source in values:

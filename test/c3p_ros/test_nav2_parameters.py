@@ -3,7 +3,9 @@
 
 import copy
 import math
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from nav2_table import FILE, ROOT, everything, values
 
@@ -132,6 +134,22 @@ def test_the_file_is_that_of_the_c3p_and_other_robots_get_their_own_radius(name)
     if name == 'c3p':
         assert set(everything(FILE, 'robot_radius').values()) == {outer_radius(robot)}
         assert set(everything(FILE, 'inflation_radius').values()) == {0.75}
+
+
+@pytest.mark.parametrize('scale, width', [(1.0, 3), (2.0, 4), (5.0, 6)])
+def test_the_local_map_grows_with_the_robot(scale, width):
+    robot = load('c3p')
+    larger = replace(robot, hip_position=scale * np.array(robot.hip_position))
+    made = nav2_parameters(FILE, larger)
+    local = values(made, 'local_costmap')
+    radius = outer_radius(larger)
+    assert local['robot_radius'] == radius
+    assert (local['width'], local['height']) == (width, width)
+    assert local['width'] / 2 >= radius + 1.0
+    # a map that is larger already stays
+    wide = copy.deepcopy(FILE)
+    values(wide, 'local_costmap')['width'] = 12
+    assert values(nav2_parameters(wide, larger), 'local_costmap')['width'] == 12
 
 
 def test_no_wheel_leaves_the_radius_of_the_robot():
