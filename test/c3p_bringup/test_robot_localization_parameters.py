@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FILE = yaml.safe_load((ROOT / 'config/robot_localization.yaml').read_text(encoding='utf-8'))
 GIVEN = FILE['/**/ekf_filter_node']['ros__parameters']
 
-# robot_localization 3.8.3 (Jazzy) and 3.9.4 (Kilted), src/ros_filter.cpp
+# robot_localization 3.8.3 (Jazzy), 3.9.4 (Kilted) and 3.10.0 (Lyrical), src/ros_filter.cpp
 DECLARED = {
     'frequency': 'double', 'sensor_timeout': 'double', 'two_d_mode': 'bool', 'publish_tf': 'bool',
     'print_diagnostics': 'bool', 'map_frame': 'string', 'odom_frame': 'string',

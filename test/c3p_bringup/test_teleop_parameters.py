@@ -13,11 +13,11 @@ from c3p_ros.schema import read_schema
 ROOT = Path(__file__).resolve().parents[2]
 PARAMETERS = 'ros__parameters'
 
-# joy 3.3.0, src/joy.cpp (Jazzy and Kilted)
+# joy 3.3.0, src/joy.cpp (Jazzy, Kilted and Lyrical)
 JOY = {'device_id': 'int', 'device_name': 'string', 'deadzone': 'double',
        'autorepeat_rate': 'double', 'sticky_buttons': 'bool', 'coalesce_interval_ms': 'int'}
 
-# teleop_twist_joy 2.6.5, src/teleop_twist_joy.cpp (Jazzy and Kilted)
+# teleop_twist_joy 2.6.5, src/teleop_twist_joy.cpp (Jazzy, Kilted and Lyrical)
 JOY_TWIST = {
     'publish_stamped_twist': 'bool', 'frame': 'string', 'require_enable_button': 'bool',
     'enable_button': 'int', 'enable_turbo_button': 'int', 'inverted_reverse': 'bool',
@@ -27,10 +27,11 @@ JOY_TWIST = {
     **{f'scale_angular{turbo}.{axis}': 'double' for turbo in ('', '_turbo')
        for axis in ('yaw', 'pitch', 'roll')}}
 
-# twist_mux 4.4.0, src/twist_mux.cpp (Jazzy and Kilted): all of these must be there
+# twist_mux 4.4.0, src/twist_mux.cpp: all of these must be there. The change log of 4.5.0 (Jazzy,
+# Kilted; Lyrical has 4.5.1) names no other, and a warning of priorities beyond 0 to 255
 MUX_ENTRY = {'topic': 'string', 'timeout': 'double', 'priority': 'int'}
 
-# teleop_twist_keyboard 2.4.1 (Jazzy and Kilted)
+# teleop_twist_keyboard 2.4.1 (Jazzy, Kilted and Lyrical)
 KEYBOARD = {'stamped', 'frame_id', 'speed', 'turn'}
 
 
@@ -59,6 +60,7 @@ def test_the_package_twist_mux_reads_every_entry_of_the_file():
     assert ros_type(given['use_stamped']) == 'bool'
     for kind in ('topics', 'locks'):
         for entry in given[kind].values():
+            assert 0 <= entry['priority'] <= 255
             types = {name: ros_type(value) for name, value in leaves(entry)}
             # start is read by twist_mux_node alone; the package ignores it
             assert {**types, 'start': 'string'} == {**MUX_ENTRY, 'start': 'string'}
