@@ -25,12 +25,11 @@ from rclpy.node import Node
 from rclpy.qos import QoSCompatibility, QoSProfile, qos_check_compatible
 
 from c3p_ros.diagnostics import OK, WARN, Diagnostics
-from c3p_ros.endpoints import UNNAMED, node_of
+from c3p_ros.endpoints import UNNAMED, TopicEndpoint, node_of
 from c3p_ros.orderly_node import OrderlyNode
 
 if TYPE_CHECKING:
     from rclpy.subscription import Subscription
-    from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 # between two comparisons, s of real time
 INPUT_PERIOD = 0.5
@@ -78,7 +77,7 @@ def qos_difference(offered: QoSProfile, requested: QoSProfile) -> str:
     return ', '.join(part[:1].lower() + part[1:] for part in reasons) or 'incompatible QoS'
 
 
-def difference(publisher: TopicEndpointInfo, subscription: Subscription) -> str:
+def difference(publisher: TopicEndpoint, subscription: Subscription) -> str:
     """Return why a publisher is not received by a subscription; '' if it is, or may be."""
     expected = type_name(subscription.msg_type)
     # empty where the middleware does not tell
@@ -87,7 +86,7 @@ def difference(publisher: TopicEndpointInfo, subscription: Subscription) -> str:
     return qos_difference(publisher.qos_profile, subscription.qos_profile)
 
 
-def remedy(node: Node, publisher: TopicEndpointInfo, subscription: Subscription) -> str:
+def remedy(node: Node, publisher: TopicEndpoint, subscription: Subscription) -> str:
     """Return what connects a publisher with a subscription of `node`."""
     expected = type_name(subscription.msg_type)
     if publisher.topic_type == expected:

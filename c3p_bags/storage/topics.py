@@ -62,7 +62,7 @@ def matching(publishers: Sequence[Any], kind: str) -> tuple[str, QoSProfile]:
 
     Parameters
     ----------
-    publishers : sequence of TopicEndpointInfo
+    publishers : sequence of TopicEndpoint
         Not empty.
     kind : str
         Preferred type; another one only if no publisher has it.
