@@ -4,7 +4,8 @@ Executor of all nodes, and the loop that spins it.
 
 rclpy's EventsExecutor costs a third of the SingleThreadedExecutor's latency and a fifth of its
 CPU, but a call without a timeout hangs and ignores signals; MultiThreadedExecutor starves
-callbacks.
+callbacks. Where an installation lacks the EventsExecutor, the process logs that and uses the
+SingleThreadedExecutor.
 """
 
 from __future__ import annotations
@@ -16,16 +17,23 @@ from collections.abc import Callable
 
 import rclpy
 from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
+from rclpy.logging import get_logger
 from rclpy.task import Future
+
+from c3p_ros.distribution import named
 
 # time after which a waiting thread requests the interpreter from the running one, s; the default
 # of 5 ms is longer than a control period
 SWITCH_INTERVAL = 0.0002
 
+# without the EventsExecutor: effect, as measured above, and remedy
+SLOWER = 'the SingleThreadedExecutor has three times the latency and five times the CPU load'
+UPDATE = 'update or reinstall the ROS 2 packages'
+
 
 def make_executor(kind: str = 'events') -> Executor:
     """
-    Return an executor: ``events`` where rclpy has it, else ``single``.
+    Return an executor: ``events``, or ``single`` with a warning where rclpy lacks that.
 
     Raises
     ------
@@ -35,12 +43,23 @@ def make_executor(kind: str = 'events') -> Executor:
     if kind not in ('events', 'single'):
         raise ValueError(f"executor kind {kind!r}: must be 'events' or 'single'")
     if kind == 'events':
-        try:
+        missing = why_without_events()
+        if not missing:
             from rclpy.experimental import EventsExecutor
-        except ImportError:
-            return SingleThreadedExecutor()
-        return EventsExecutor()
+
+            return EventsExecutor()
+        get_logger('c3p').warning(f'{missing}; {SLOWER}; {UPDATE}')
     return SingleThreadedExecutor()
+
+
+def why_without_events() -> str:
+    """Return why rclpy provides no EventsExecutor in one line; empty where it does."""
+    try:
+        from rclpy.experimental import EventsExecutor  # noqa: F401
+    # its module refers to a class of the C extension, and imports others that need libraries
+    except (ImportError, AttributeError) as error:
+        return f'{named()} has no EventsExecutor: {" ".join(f"{error}".split())}'
+    return ''
 
 
 def spin(executor: Executor, until: Callable[[], bool] = lambda: False,

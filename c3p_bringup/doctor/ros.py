@@ -9,12 +9,11 @@ import time
 from collections.abc import Iterator, Mapping
 
 from c3p_bringup.doctor.apart import apart
-from c3p_bringup.doctor.check import Check, fail, ok, version_of, warn
+from c3p_bringup.doctor.check import Check, fail, ok, warn
 from c3p_bringup.modules import how_to_have
+from c3p_ros.distribution import SUPPORTED, distribution_of, rclpy_version, supported, too_old
 from c3p_ros.log_files import WITHOUT_FILES, log_folder, why_without
 
-# first part of rclpy's version
-DISTRIBUTIONS = {'3': 'humble', '7': 'jazzy', '9': 'kilted'}
 RANGES = ('', 'NOT_SET', 'OFF', 'LOCALHOST', 'SUBNET', 'SYSTEM_DEFAULT')
 # above this ID the ports overlap with the ephemeral ports of Linux
 HIGHEST_DOMAIN, LAST_DOMAIN = 101, 232
@@ -30,19 +29,25 @@ OTHER_MIDDLEWARE = 'unset RMW_IMPLEMENTATION, or install that implementation'
 
 
 def client_library(environment: Mapping[str, str] = os.environ) -> Iterator[Check]:
-    """Yield rclpy, its distribution and its middleware, in this `environment`."""
+    """Yield rclpy, its distribution, middleware and executor, in this `environment`."""
     if importlib.util.find_spec('rclpy') is None:
         yield fail('rclpy', 'missing; needed by all nodes and by c3p drive', how_to_have('rclpy'))
         return
-    found = version_of('ros-rclpy') or version_of('rclpy') or 'unknown version'
-    # by its version: a sourced setup file may be of another distribution than a wheel
+    found = rclpy_version()
     sourced = environment.get('ROS_DISTRO', '')
-    known = DISTRIBUTIONS.get(found.split('.')[0], sourced or 'unknown')
-    yield ok('rclpy', f'{found}, {known}')
+    known = distribution_of(found, environment)
+    text = f'{found or "unknown version"}, {known}'
+    if too_old(found):
+        yield fail('rclpy', text, f'the suite needs {supported()}')
+    elif known not in SUPPORTED:
+        yield warn('rclpy', text, f'tested with {supported()}')
+    else:
+        yield ok('rclpy', text)
     if sourced and known != sourced:
         yield warn('ROS_DISTRO', f'{sourced}, but rclpy is of {known}', 'use either an '
                    'environment with wheels or one sourced setup file')
     yield apart(middleware, 'middleware', OTHER_MIDDLEWARE)
+    yield apart(executor, 'executor', OTHER_MIDDLEWARE)
 
 
 def middleware() -> Check:
@@ -53,6 +58,15 @@ def middleware() -> Check:
         return ok('middleware', get_rmw_implementation_identifier())
     except (ImportError, RuntimeError) as error:
         return fail('middleware', ' '.join(f'{error}'.split()), OTHER_MIDDLEWARE)
+
+
+def executor() -> Check:
+    """Return the check of the executor of all nodes."""
+    from c3p_ros.executor import SLOWER, UPDATE, why_without_events
+
+    missing = why_without_events()
+    return (warn('executor', f'{missing}; {SLOWER}', UPDATE) if missing else
+            ok('executor', 'EventsExecutor'))
 
 
 def log_files(environment: Mapping[str, str] = os.environ) -> Check:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,7 +16,15 @@ rclpy = pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], 
 from rclpy.node import Node  # noqa: E402
 from virtual_time import RealTime  # noqa: E402
 
-from c3p_ros.executor import make_executor, spin  # noqa: E402
+from c3p_bringup.doctor import ros as doctor  # noqa: E402
+from c3p_bringup.doctor.check import Level  # noqa: E402
+from c3p_ros.executor import (  # noqa: E402
+    SLOWER,
+    UPDATE,
+    make_executor,
+    spin,
+    why_without_events,
+)
 
 MODULES = {
     'sensed_kinematics': 'c3p_kinematics.sensed_kinematics_node',
@@ -104,6 +113,54 @@ def test_both_executors_deliver_and_an_unknown_one_is_refused():
         make_executor('multi')
     for kind in ('events', 'single'):
         assert ticks_of(kind) >= 5
+
+
+class Broken:
+    """Finder of modules that fails for rclpy's executor with an error."""
+
+    def __init__(self, error):
+        self._error = error
+
+    def find_spec(self, name, path=None, target=None):
+        if name.startswith('rclpy.experimental'):
+            raise self._error
+
+
+@pytest.mark.parametrize('error', [
+    ModuleNotFoundError("No module named 'rclpy.experimental'", name='rclpy.experimental'),
+    ImportError('libevents.so: cannot open shared object file'),
+    AttributeError("module 'rclpy._rclpy' has no attribute 'EventsExecutor'")])
+def test_an_executor_that_is_not_installed_is_reported(error, monkeypatch, context):
+    assert why_without_events() == ''
+    for name in [name for name in sys.modules if name.startswith('rclpy.experimental')]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delattr(rclpy, 'experimental', raising=False)
+    monkeypatch.setattr(sys, 'meta_path', [Broken(error), *sys.meta_path])
+    logged = []
+    monkeypatch.setattr('c3p_ros.executor.get_logger', lambda name: SimpleNamespace(
+        warning=logged.append))
+    executor = make_executor('events')
+    assert isinstance(executor, rclpy.executors.SingleThreadedExecutor)
+    executor.shutdown()
+    (text,) = logged
+    assert f'has no EventsExecutor: {error}' in text and SLOWER in text and UPDATE in text
+    # who chooses the slow one knows it
+    make_executor('single').shutdown()
+    assert len(logged) == 1
+    check = doctor.executor()
+    assert check.level is Level.WARN and SLOWER in check.text and check.remedy == UPDATE
+
+
+def test_the_installed_executor_is_named_by_the_doctor():
+    assert f'{doctor.executor()}'.split() == ['OK', 'executor', 'EventsExecutor']
+
+
+@pytest.fixture
+def context():
+    """The default context of ROS, in which executors are made."""
+    rclpy.init()
+    yield
+    rclpy.try_shutdown()
 
 
 def ticks_of(kind):

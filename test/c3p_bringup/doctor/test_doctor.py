@@ -119,6 +119,19 @@ def test_a_mixture_of_distributions_is_told():
     assert 'ROS_DISTRO' not in levels(ros.client_library({}))
 
 
+@pytest.mark.parametrize(('version', 'text', 'level'), [
+    ('7.1.6', '7.1.6, jazzy', OK), ('9.1.2', '9.1.2, kilted', OK),
+    ('10.0.10', '10.0.10, lyrical', OK),
+    ('3.3.16', '3.3.16, humble', FAIL), ('11.0.2', '11.0.2, unknown', WARN),
+    ('', 'unknown version, unknown', WARN)])
+def test_the_distribution_is_one_that_was_tested(version, text, level, monkeypatch):
+    monkeypatch.setattr(ros, 'rclpy_version', lambda: version)
+    monkeypatch.setattr(ros, 'apart', lambda check, name, remedy: ok(name, ''))
+    first = next(iter(ros.client_library({})))
+    assert (first.name, first.text, first.level) == ('rclpy', text, level)
+    assert level is OK or 'jazzy, kilted or lyrical' in first.remedy
+
+
 @pytest.mark.parametrize(('publishers', 'level'), [
     ({}, OK), ({'/joint_states': ['/simulation']}, WARN),
     ({'/joint_states': ['/simulation', '/hardware_interface']}, FAIL)])
