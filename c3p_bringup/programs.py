@@ -17,6 +17,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
+from c3p_bringup.modules import import_reason, of_suite
 from c3p_bringup.nodes import NODES, executable_of, module_of
 
 # module and function of each program
@@ -41,10 +42,9 @@ def run(module: str, function: str) -> Any:
     try:
         found = getattr(import_module(module), function)
     except ImportError as error:
-        if isinstance(error, ModuleNotFoundError):
+        if of_suite(error):
             raise
-        # of an installation whose parts do not fit together
-        print(' '.join(f'{error}'.split()), file=sys.stderr)
+        print(import_reason(error), file=sys.stderr)
         return 1
     for number, handler in before.items():
         signal.signal(number, handler)

@@ -19,6 +19,7 @@ from c3p_bringup.cli.common import (
     name_of,
     reason,
 )
+from c3p_bringup.modules import of_suite
 
 
 def parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
@@ -41,8 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
             make_places(Path(), json_file)
         return arguments.run(arguments)
     except (ValueError, OSError, ImportError) as error:
-        # a part of the suite that is missing is a fault of the program
-        if isinstance(error, ModuleNotFoundError) and f'{error.name}'.startswith('c3p_'):
+        if isinstance(error, ImportError) and of_suite(error):
             raise
         print(f'{name_of(arguments)}: {reason(error)}', file=sys.stderr)
         return FAILED

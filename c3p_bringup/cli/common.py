@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from c3p_bringup.choices import PLANTS
 from c3p_bringup.cli import FAILED, INTERRUPTED, MISSED  # noqa: F401
-from c3p_bringup.modules import how_to_have
+from c3p_bringup.modules import import_reason
 
 if TYPE_CHECKING:
     from c3p_bags.storage.bag import Bag
@@ -326,9 +326,8 @@ def until_ctrl_c() -> Iterator[Callable[[], bool]]:
 
 def reason(error: Exception) -> str:
     """Return an error in one line, with the remedy."""
-    if isinstance(error, ModuleNotFoundError):
-        name = (error.name or '').split('.')[0]
-        return f'{name} is missing: {how_to_have(name)}'
+    if isinstance(error, ImportError):
+        return import_reason(error)
     if isinstance(error, OSError) and error.errno in FULL:
         return (f'{error.filename or "results"}: {f"{error.strerror}".lower()}; free some space, '
                 'or name another directory')

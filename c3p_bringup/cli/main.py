@@ -17,6 +17,7 @@ from typing import Any
 
 from c3p_bringup.cli import FAILED, INTERRUPTED
 from c3p_bringup.cli.commands import COMMANDS, Described, overview, unknown
+from c3p_bringup.modules import import_reason, of_suite
 
 
 def _end_at_once(*_: Any) -> None:
@@ -60,10 +61,9 @@ def main(args: Sequence[str] | None = None) -> int:
         # the parser imports, too
         arguments = parser(given[:1]).parse_args(given)
     except ImportError as error:
-        if isinstance(error, ModuleNotFoundError):
+        if of_suite(error):
             raise
-        # of an installation whose parts do not fit together
-        print(f'c3p {given[0]}: {" ".join(f"{error}".split())}', file=sys.stderr)
+        print(f'c3p {given[0]}: {import_reason(error)}', file=sys.stderr)
         return FAILED
     finally:
         if mine:
