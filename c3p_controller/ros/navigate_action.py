@@ -140,7 +140,8 @@ class NavigateAction:
         m and rad, from the line to the goal.
         """
         handle = self._handles.get(number)
-        if handle is not None:
+        # rclpy 10 warns of feedback for a goal that is being cancelled, and does not send it
+        if handle is not None and not handle.is_cancel_requested:
             message = self._kind.Feedback(
                 current_pose=pose, navigation_time=duration(time), distance_remaining=distance,
                 estimated_time_remaining=duration(left))

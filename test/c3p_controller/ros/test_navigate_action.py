@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Goals of the action NavigateToPose and how their clients are told; server and type are ours."""
 
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -115,6 +116,19 @@ def test_a_goal_that_is_given_up_is_aborted_with_its_reason(reason, code):
     (result,) = robot.server.after().values()
     assert handle.state == 'abort'
     assert (result.error_code, result.error_msg) == (code, 'since 10 s')
+
+
+def test_a_goal_that_is_being_cancelled_has_no_feedback():
+    """rclpy 10 warns for each one, and does not send it."""
+    robot = Robot()
+    handle = robot.ask('a')
+    feedback = partial(robot.action.feedback, robot.life.number, PoseStamped(), 1.0, 2.0, 3.0,
+                       (0.0, 0.0))
+    feedback()
+    assert [heard.distance_remaining for heard in handle.heard] == [1.0]
+    handle.is_cancel_requested = True
+    feedback()
+    assert len(handle.heard) == 1
 
 
 def test_the_client_cancels_its_goal_and_no_other():
