@@ -76,4 +76,4 @@ class OrderlyNode(Node):
             super().destroy_node()
             # rclpy 10 leaves this service, and with it the name of the node in the graph, to the
             # garbage collector
-            del self._type_description_service
+            self.__dict__.pop('_type_description_service', None)

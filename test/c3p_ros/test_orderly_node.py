@@ -128,6 +128,20 @@ def test_a_node_ends_once_and_after_its_context(name, make, context):
     assert not {thread for thread in set(threading.enumerate()) - threads if thread.is_alive()}
 
 
+def test_a_node_ends_where_rclpy_drops_its_service_of_type_descriptions(context, monkeypatch):
+    """A private part of rclpy, which another version may not have, or remove itself."""
+    destroy = Node.destroy_node
+
+    def destroy_all(self):
+        destroy(self)
+        del self._type_description_service
+
+    monkeypatch.setattr(Node, 'destroy_node', destroy_all)
+    observer = rclpy.create_node('observer', context=context)
+    OrderlyNode('described', context=context).destroy_node()
+    assert observer.get_node_names() == ['observer']
+
+
 class Broken(Exception):
     """Not one that a node expects."""
 

@@ -20,7 +20,7 @@ from c3p_hardware.wheel_gate import GateSettings, WheelGate  # noqa: E402
 from c3p_kinematics.sensed_kinematics_node import SensedKinematicsNode  # noqa: E402
 from c3p_ros.cycle import Lifelines  # noqa: E402
 from c3p_ros.diagnostics import ERROR, OK, WARN  # noqa: E402
-from c3p_ros.publisher_watch import PERIOD, PublisherWatch  # noqa: E402
+from c3p_ros.publisher_watch import PERIOD, PublisherWatch, SequenceProbe  # noqa: E402
 from c3p_simulation.simulation_node import SimulationNode  # noqa: E402
 
 ZERO, PUSH = np.zeros(3), np.array([1.2, 1.2, 1.2])
@@ -224,3 +224,37 @@ def test_sequence_numbers_are_those_of_each_publisher(context):
         for talker in talkers:
             talker.destroy_node()
         node.destroy_node()
+
+
+class StrictSubscription:
+    """Subscription of rclpy 10: it is removed from its node's list as it is destroyed."""
+
+    def __init__(self, node):
+        self._node, self.destroyed = node, 0
+
+    def destroy(self):
+        self._node._subscriptions.remove(self)
+        self.destroyed += 1
+
+
+class StrictNode:
+    """Node of rclpy 10, which destroys what is in its list."""
+
+    def __init__(self):
+        self._subscriptions, self.inputs = [], set()
+
+    def create_subscription(self, *_, **__):
+        self._subscriptions.append(StrictSubscription(self))
+        return self._subscriptions[-1]
+
+    def destroy_subscription(self, subscription):
+        if subscription in self._subscriptions:
+            subscription.destroy()
+
+
+def test_a_probe_is_kept_from_the_executor_and_destroyed_by_its_node():
+    node = StrictNode()
+    probe = SequenceProbe(node, '/joint_states')
+    assert not node._subscriptions
+    probe.close()
+    assert not node._subscriptions and probe._subscription.destroyed == 1
