@@ -14,6 +14,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 
 from c3p_ros.messages import fill_pose
+from c3p_ros.orderly_node import OrderlyNode
 
 try:
     from rclpy.experimental import EventsExecutor as WatchExecutor
@@ -42,7 +43,7 @@ class GraphWatch:
         self.namespaces = namespaces
         self.context = rclpy.Context()
         rclpy.init(context=self.context, domain_id=int(os.environ['ROS_DOMAIN_ID']))
-        self.node = rclpy.create_node('watch', context=self.context)
+        self.node = OrderlyNode('watch', context=self.context)
         self.executor = WatchExecutor(context=self.context)
         self.executor.add_node(self.node)
         self.stamps = {(space, topic): set() for space in namespaces

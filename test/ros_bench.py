@@ -20,6 +20,7 @@ from virtual_time import VirtualTime
 from c3p_bringup import nodes
 from c3p_controller.velocity_controller_node import VelocityControllerNode
 from c3p_ros.messages import fill_pose, pose_of
+from c3p_ros.orderly_node import OrderlyNode
 from c3p_simulation.simulation_node import SimulationNode
 
 try:
@@ -61,7 +62,8 @@ class Bench:
         self.context = rclpy.Context()
         rclpy.init(context=self.context)
         self.executor = BenchExecutor(context=self.context)
-        self.talker = rclpy.create_node('talker', context=self.context)
+        # ends as nodes of the suite do, on each version of rclpy
+        self.talker = OrderlyNode('talker', context=self.context)
         self.executor.add_node(self.talker)
         self.nodes, self._publishers, self.removed = {}, {}, False
         # in whose place another one of the same name has come

@@ -3,6 +3,7 @@
 
 import ast
 import functools
+import os
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -12,6 +13,15 @@ FOLDERS = ('test', 'launch', 'benchmarks', 'scripts')
 EVERYTHING = sorted([*SOURCES, ROOT / 'setup.py', *(
     p for folder in FOLDERS for p in ROOT.glob(f'{folder}/**/*')
     if p.suffix == '.py' or (folder == 'scripts' and p.is_file() and not p.suffix))])
+
+
+def python_path(*folders):
+    """
+    Return PYTHONPATH of another process: these folders, and those of the environment.
+
+    By these a ROS 2 installation is found.
+    """
+    return os.pathsep.join([*map(str, folders), *filter(None, [os.environ.get('PYTHONPATH')])])
 
 
 def name_of(path):

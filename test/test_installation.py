@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from source_tree import python_path
 
 from c3p_description.reading.how_to_install import DISTRIBUTION
 
@@ -167,8 +168,7 @@ def test_program_of_the_installation_starts(pip_prefix):
     module = next(pip_prefix.glob('l*/**/c3p_ros')).parent
     done = subprocess.run(
         [sys.executable, str(pip_prefix / 'lib/c3p/robot_nodes'), '--help'], text=True,
-        cwd=pip_prefix, env={**os.environ, 'PYTHONPATH': os.pathsep.join(
-            [str(module), *filter(None, [os.environ.get('PYTHONPATH')])])},
+        cwd=pip_prefix, env={**os.environ, 'PYTHONPATH': python_path(module)},
         capture_output=True, timeout=300)
     assert done.returncode == 0 and '--sim' in done.stdout, done.stderr
 
@@ -188,7 +188,7 @@ def test_a_program_that_still_imports_ends_without_a_traceback():
     pytest.importorskip('rclpy', reason='pip install .[jazzy]')
     program = subprocess.Popen(
         [sys.executable, '-X', 'importtime', str(ROOT / 'scripts/robot_nodes')],
-        env={**os.environ, 'PYTHONPATH': str(ROOT)}, stderr=subprocess.PIPE, text=True)
+        env={**os.environ, 'PYTHONPATH': python_path(ROOT)}, stderr=subprocess.PIPE, text=True)
     for line in program.stderr:
         if line.rstrip().endswith('numpy'):
             break

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from source_tree import python_path
+
 ROOT = Path(__file__).parents[1]
 NOTEBOOK = ROOT / 'docs' / 'tutorials' / 'library.ipynb'
 # between the outputs of two cells
@@ -35,7 +37,7 @@ def test_the_cells_run_and_print_what_the_page_shows(tmp_path):
     done = subprocess.run(
         [sys.executable, '-c', f'\nprint({MARK!r}, end="")\n'.join(cells)], cwd=tmp_path,
         capture_output=True, text=True,
-        env={**os.environ, 'PYTHONPATH': str(ROOT), 'MPLBACKEND': 'Agg'})
+        env={**os.environ, 'PYTHONPATH': python_path(ROOT), 'MPLBACKEND': 'Agg'})
     assert done.returncode == 0, done.stderr
     page = NOTEBOOK.with_suffix('.md').read_text(encoding='utf-8')
     assert done.stdout.split(MARK) == script().outputs(page)

@@ -9,6 +9,7 @@ import textwrap
 from pathlib import Path
 
 import yaml
+from source_tree import python_path
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -31,7 +32,7 @@ def test_kernels_are_compiled_before_the_rest_is_installed():
         runpy.run_path('scripts/compile_kernels.py', run_name='__main__')
         """)
     ran = subprocess.run([sys.executable, '-c', script], cwd=ROOT, capture_output=True, text=True,
-                         check=False, env={**os.environ, 'PYTHONPATH': str(ROOT)})
+                         check=False, env={**os.environ, 'PYTHONPATH': python_path(ROOT)})
     assert ran.returncode == 0, ran.stderr
 
 

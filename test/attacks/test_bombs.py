@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from source_tree import python_path
 
 pytest.importorskip('xacro', reason='pip install .[sim]')
 pytest.importorskip('trimesh', reason='pip install .[view]')
@@ -24,11 +25,11 @@ if not sys.platform.startswith('linux'):
 @pytest.fixture(scope='module')
 def refusals(tmp_path_factory):
     """Return what became of each bomb in a process of its own, and how that ended."""
-    path = os.pathsep.join([str(HERE.parents[1]), os.environ.get('PYTHONPATH', '')])
     done = subprocess.run(
         [sys.executable, str(HERE / 'bombs.py'), str(tmp_path_factory.mktemp('bombs'))],
         capture_output=True, text=True,
-        env={**os.environ, 'PYTHONPATH': path, 'OPENBLAS_NUM_THREADS': '1'})
+        env={**os.environ, 'PYTHONPATH': python_path(HERE.parents[1]),
+             'OPENBLAS_NUM_THREADS': '1'})
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('[')]
     return dict(lines), f'exit code {done.returncode}: {done.stderr[-2000:]}'
 

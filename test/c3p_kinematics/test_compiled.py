@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from source_tree import python_path
 
 ROOT = Path(__file__).parents[2]
 
@@ -35,7 +36,7 @@ print(json.dumps([np.ravel(part).tolist() for part in out]))
 
 def numbers(**environment):
     done = subprocess.run([sys.executable, '-c', PROGRAM], cwd=ROOT, check=True, text=True,
-                          capture_output=True, env={**os.environ, 'PYTHONPATH': str(ROOT),
+                          capture_output=True, env={**os.environ, 'PYTHONPATH': python_path(ROOT),
                                                     **environment})
     return [np.array(part) for part in json.loads(done.stdout)]
 

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from source_tree import python_path
 
 ROOT = Path(__file__).resolve().parents[2]
 STUB = Path(__file__).with_name('stub')
@@ -71,8 +72,7 @@ def prefix(installed, tmp_path_factory, monkeypatch):
     monkeypatch.setattr('tempfile.tempdir', scratch)
     monkeypatch.setenv('AMENT_PREFIX_PATH', os.pathsep.join(
         [str(installed), *filter(None, [os.environ.get('AMENT_PREFIX_PATH')])]))
-    monkeypatch.setenv('PYTHONPATH', os.pathsep.join(
-        [str(ROOT), *filter(None, [os.environ.get('PYTHONPATH')])]))
+    monkeypatch.setenv('PYTHONPATH', python_path(ROOT))
     # the scripts begin with `env python3`
     monkeypatch.setenv('PATH', os.pathsep.join(
         [str(Path(sys.executable).parent), os.environ['PATH']]))

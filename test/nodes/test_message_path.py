@@ -16,6 +16,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from source_tree import python_path
 
 pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
 
@@ -131,7 +132,7 @@ def test_a_message_passes_few_files():
     done = subprocess.run(
         [sys.executable, __file__], capture_output=True, text=True, timeout=600, env={
             **os.environ, 'NUMBA_DISABLE_JIT': '1',
-            'PYTHONPATH': os.pathsep.join([f'{ROOT}', f'{ROOT}/test', f'{ROOT}/test/nodes'])})
+            'PYTHONPATH': python_path(ROOT, ROOT / 'test', ROOT / 'test/nodes')})
     assert done.returncode == 0, done.stderr[-3000:]
     numbers = dict(line.split() for line in done.stdout.splitlines()[-3:])
     # cards, joint_states twice, odom, wheel_effort

@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
+from source_tree import python_path
 
 from c3p_bringup import choices
 from c3p_bringup.cli.commands import COMMANDS, TASKS
@@ -28,7 +29,8 @@ def imported(code):
     """Return which of `SLOW` a new interpreter has imported after `code`."""
     text = f'{code}\nimport sys\nprint("SLOW", *sorted({SLOW!r} & set(sys.modules)))'
     done = subprocess.run([sys.executable, '-c', text], capture_output=True, text=True,
-                          cwd=ROOT, check=True, env={**os.environ, 'PYTHONPATH': str(ROOT)})
+                          cwd=ROOT, check=True,
+                          env={**os.environ, 'PYTHONPATH': python_path(ROOT)})
     return done.stdout.rsplit('SLOW', 1)[1].split()
 
 
@@ -80,7 +82,7 @@ def test_misspelt_commands_get_a_suggestion_in_one_line(name, says, capsys):
 def test_shells_complete_commands_and_options(line, found, tmp_path):
     pytest.importorskip('argcomplete')
     out = tmp_path / 'words'
-    environment = {**os.environ, 'PYTHONPATH': str(ROOT), '_ARGCOMPLETE': '1',
+    environment = {**os.environ, 'PYTHONPATH': python_path(ROOT), '_ARGCOMPLETE': '1',
                    '_ARGCOMPLETE_IFS': '\n', 'COMP_LINE': line, 'COMP_POINT': str(len(line)),
                    '_ARGCOMPLETE_STDOUT_FILENAME': str(out)}
     subprocess.run([sys.executable, '-m', 'c3p_bringup'], env=environment, check=True, cwd=ROOT)

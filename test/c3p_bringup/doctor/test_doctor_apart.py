@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from source_tree import python_path
 
 from c3p_bringup.doctor import apart, code
 from c3p_bringup.doctor.check import Level, ok
@@ -33,7 +34,7 @@ def asleep():
 
 @pytest.fixture
 def importable(monkeypatch):
-    monkeypatch.setenv('PYTHONPATH', os.pathsep.join([f'{ROOT}', f'{Path(__file__).parent}']))
+    monkeypatch.setenv('PYTHONPATH', python_path(ROOT, Path(__file__).parent))
 
 
 def test_a_check_in_its_own_process_returns_its_result_or_is_a_failure(importable, monkeypatch):

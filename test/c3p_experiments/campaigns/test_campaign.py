@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from source_tree import python_path
 
 from c3p_bags.runs.metrics import drive_metrics
 from c3p_bringup.cli.main import main
@@ -117,7 +118,7 @@ def test_a_campaign_that_was_killed_goes_on_to_the_same_file(whole, tmp_path):
     killed = subprocess.Popen(
         [sys.executable, '-c', HELD, 'campaign', '--draws', str(DRAWS), '--jobs', '1', '--out',
          str(tmp_path), *OPTIONS], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        text=True, env={**os.environ, 'PYTHONPATH': str(ROOT)})
+        text=True, env={**os.environ, 'PYTHONPATH': python_path(ROOT)})
     try:
         assert 'saved\n' in killed.stdout
     finally:
