@@ -45,8 +45,8 @@ OPTIONAL = {'mujoco', 'rerun', 'foxglove', 'yourdfpy', 'trimesh',
 CHOSEN = {'controller_manager', 'ros_gz_sim', 'ros_gz_bridge'}
 
 
-# keys of rosdep (rosdep/python.yaml of ros/rosdistro) and packages released in Jazzy and Kilted
-# (their distribution.yaml), looked up there; package.xml has no others
+# keys of rosdep (rosdep/python.yaml of ros/rosdistro) and packages released in Jazzy, Kilted and
+# Lyrical (their distribution.yaml), looked up there; package.xml has no others
 ROSDEP = {
     'canopen-pip', 'python3-can', 'python3-hypothesis', 'python3-matplotlib', 'python3-numba',
     'python3-numpy', 'python3-pil', 'python3-pytest', 'python3-pytest-timeout',
