@@ -72,7 +72,8 @@ class Session:
     Raises
     ------
     ValueError
-        ROS cannot read the arguments or a parameter file; raised on entering.
+        ROS cannot read the arguments or a parameter file, or is initialised already; raised on
+        entering.
 
     Examples
     --------
@@ -106,6 +107,11 @@ class Session:
             for number in SIGNALS:
                 before = signal.signal(number, self._on_signal)
                 self._stack.callback(signal.signal, number, before)
+        if rclpy.ok():
+            raise ValueError('rclpy is initialised already in this process: call '
+                             'rclpy.shutdown() before a session')
+        # before: rclpy keeps a context whose initialisation failed half-way, and refuses the next
+        self._stack.callback(rclpy.try_shutdown)
         # the error says what the log would; and places in the sources of rcl help nobody
         set_logger_level('rcl', LoggingSeverity.FATAL)
         try:
@@ -116,7 +122,6 @@ class Session:
             raise ValueError(OF_SOURCES.sub('', ' '.join(f'{error}'.split()))) from error
         finally:
             set_logger_level('rcl', LoggingSeverity.UNSET)
-        self._stack.callback(rclpy.try_shutdown)
         self._stack.enter_context(logged_warnings())
         if without:
             get_logger('c3p').warning(without)

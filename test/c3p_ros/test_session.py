@@ -139,3 +139,34 @@ def test_a_node_that_cannot_start_ends_the_process_with_one_line(capfd, log):
     assert run(Closing, refused, args=[]) == 1
     assert capfd.readouterr().err == 'robot = 3: must be a name\n'
     assert log == [('closing', True)] and not rclpy.ok()
+
+
+def test_a_session_leaves_a_context_of_its_program_alone():
+    rclpy.init()
+    try:
+        with pytest.raises(ValueError, match=r'initialised already .*: call rclpy\.shutdown'):
+            with Session():
+                pytest.fail('two owners of one context')
+        assert rclpy.ok()
+    finally:
+        rclpy.try_shutdown()
+
+
+def test_a_context_that_failed_half_way_does_not_stop_the_next_session(monkeypatch, log):
+    """Without write permission rclpy has a context when it cannot begin its log file."""
+    init = rclpy.init
+
+    def fail(**options):
+        init(**options)
+        raise RuntimeError('Failed to configure logging')
+
+    with monkeypatch.context() as patch:
+        patch.setattr(rclpy, 'init', fail)
+        with pytest.raises(ValueError, match='Failed to configure logging'):
+            with Session():
+                pytest.fail('without a log')
+    assert not rclpy.ok()
+    for name in ('first', 'second'):
+        with Session() as session:
+            session.add(Closing, name=name)
+    assert log == [('first', True), ('second', True)]
