@@ -32,6 +32,9 @@ PROGRAMS = (
     'c3p',
 )
 
+# tested; scripts/environment.sh, `c3p doctor` and the jobs of CI have the same
+PYTHONS = ('3.10', '3.11', '3.12', '3.13', '3.14')
+
 # the versions of the two distributions whose wheels are on the package registry; the meta-packages
 # pin nothing, so the distribution's own rclpy decides which message packages fit
 MESSAGES = ('builtin-interfaces', 'diagnostic-msgs', 'geometry-msgs', 'lifecycle-msgs',
@@ -118,6 +121,7 @@ setup(
         'License :: OSI Approved :: Apache Software License',
         'Operating System :: POSIX :: Linux',
         'Programming Language :: Python :: 3',
+        *(f'Programming Language :: Python :: {version}' for version in PYTHONS),
         'Topic :: Scientific/Engineering',
         'Typing :: Typed',
     ],
@@ -130,7 +134,7 @@ setup(
                             'worlds/*.sdf', 'worlds/*/*'],
     },
     data_files=data_files,
-    python_requires='>=3.10',
+    python_requires=f'>={PYTHONS[0]}',
     # Numba as c3p_kinematics/compiled.py says, which uses parts that are not public
     install_requires=['setuptools', 'numpy>=1.26', 'scipy>=1.11', 'numba>=0.58.1,<0.69',
                       'PyYAML>=6', 'matplotlib>=3.7', 'tqdm>=4.60', 'rosbags>=0.10.4',

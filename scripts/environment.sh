@@ -14,16 +14,22 @@ unset PYTHONDONTWRITEBYTECODE
 # folder of the environment; set another one before `set_up` for the wheels of another distribution
 venv=.venv
 
+# minor versions of Python 3 that the suite is tested with, as PYTHONS of setup.py
+oldest_python=10 newest_python=14
+
 find_python() {
-    local name
-    for name in "${PYTHON:-}" python3 python3.13 python3.12 python3.11 python3.10; do
+    local name minor names=("${PYTHON:-}" python3)
+    for ((minor = newest_python; minor >= oldest_python; minor--)); do
+        names+=("python3.$minor")
+    done
+    for name in "${names[@]}"; do
         if [ -n "$name" ] && command -v "$name" > /dev/null 2>&1 &&
-            "$name" -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' 2> /dev/null; then
+            "$name" -c "import sys; sys.exit(not (3, $oldest_python) <= sys.version_info[:2] <= (3, $newest_python))" 2> /dev/null; then
             echo "$name"
             return
         fi
     done
-    echo "Python 3.10 to 3.13 is needed and was not found (PYTHON=/path/to/python chooses one)" >&2
+    echo "Python 3.$oldest_python to 3.$newest_python is needed and was not found (PYTHON=/path/to/python chooses one)" >&2
     return 1
 }
 

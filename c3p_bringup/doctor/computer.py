@@ -16,7 +16,8 @@ from c3p_bringup.doctor.check import Check, fail, ok, version_of, warn
 from c3p_bringup.modules import how_to_have
 from c3p_ros.real_time import CROWDED, LATENCY, LIMITS, crowded, describe
 
-OLDEST, NEWEST = (3, 10), (3, 13)
+# versions of Python that the suite is tested with, as PYTHONS of setup.py
+OLDEST, NEWEST = (3, 10), (3, 14)
 
 # wake-up test: cycles, period, s, and the largest acceptable lateness, s
 CYCLES, PERIOD, LATE = 100, 0.005, 1e-3
@@ -59,10 +60,11 @@ PACKAGES = (
 def python(found: tuple[int, int] = sys.version_info[:2]) -> Check:
     """Return the check of the Python version."""
     text, name = '.'.join(map(str, found)), 'Python'
+    oldest, newest = ('.'.join(map(str, version)) for version in (OLDEST, NEWEST))
     if found < OLDEST:
-        return fail(name, text, 'the suite needs 3.10 or later')
+        return fail(name, text, f'the suite needs {oldest} or later')
     if found > NEWEST:
-        return warn(name, text, 'tested with 3.10 to 3.13')
+        return warn(name, text, f'tested with {oldest} to {newest}')
     return ok(name, f'{text}, {sys.executable}')
 
 

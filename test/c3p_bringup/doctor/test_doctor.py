@@ -27,8 +27,8 @@ def levels(checks):
     return {check.name: check.level for check in checks}
 
 
-@pytest.mark.parametrize(('version', 'level'), [((3, 9), FAIL), ((3, 10), OK), ((3, 13), OK),
-                                                ((3, 99), WARN)])
+@pytest.mark.parametrize(('version', 'level'), [
+    ((3, 9), FAIL), ((3, 10), OK), ((3, 14), OK), ((3, 99), WARN)])
 def test_python_is_one_that_was_tested(version, level):
     assert computer.python(version).level is level
 
