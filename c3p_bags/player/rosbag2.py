@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``ros2 bag`` command lines for the suite's topics; names of options as of Jazzy and Kilted."""
+"""``ros2 bag`` command lines for the suite's topics; options of Jazzy, Kilted and Lyrical."""
 
 from __future__ import annotations
 
