@@ -94,13 +94,14 @@ drawing = ['mujoco-core[rendering]>=4.0.1; python_version >= "3.11"', undivided]
 film = [*drawing, 'imageio[ffmpeg]>=2.31']
 view = [*drawing, 'trimesh>=4', 'pycollada>=0.8', 'rerun-sdk>=0.33', 'foxglove-sdk>=0.25']
 hardware = ['canopen>=2.3', 'python-can>=4.3', 'pyserial>=3.5']
-campaign = ['dask[distributed]', 'pandas', 'pyarrow', 'cma>=3.3']
+campaign = ['dask[distributed]>=2023.12.1', 'pandas>=2.1', 'pyarrow>=14', 'cma>=3.3']
 docs = ['sphinx>=8.1', 'furo>=2024.8.6', 'myst-parser>=4', 'sphinx-copybutton>=0.5.2']
-test = ['pytest>=8.2,<9', 'pytest-timeout', 'pytest-xdist>=3.5', 'hypothesis',
-        'sympy', 'transforms3d>=0.4.2', 'pin>=3', 'casadi>=3.6', *drawing,
-        'yourdfpy>=0.0.56', 'ruff',
-        'mypy>=1.13', 'types-PyYAML',
-        'websockets>=15', 'setuptools>=64,<80', 'wheel', 'colcon-common-extensions', *docs]
+test = ['pytest>=8.2,<9', 'pytest-timeout>=2.2', 'pytest-xdist>=3.5', 'hypothesis>=6.98',
+        'sympy>=1.12', 'transforms3d>=0.4.2', 'pin>=3', 'casadi>=3.6', *drawing,
+        'yourdfpy>=0.0.56', 'ruff>=0.4',
+        'mypy>=1.13', 'types-PyYAML>=6',
+        'websockets>=15', 'setuptools>=64,<80', 'wheel>=0.42',
+        'colcon-common-extensions>=0.3', *docs]
 
 setup(
     name=DISTRIBUTION,
@@ -136,8 +137,8 @@ setup(
     data_files=data_files,
     python_requires=f'>={PYTHONS[0]}',
     # Numba as c3p_kinematics/compiled.py says, which uses parts that are not public
-    install_requires=['setuptools', 'numpy>=1.26', 'scipy>=1.11', 'numba>=0.58.1,<0.69',
-                      'PyYAML>=6', 'matplotlib>=3.7', 'tqdm>=4.60', 'rosbags>=0.10.4',
+    install_requires=['setuptools>=64', 'numpy>=1.26', 'scipy>=1.11', 'numba>=0.58.1,<0.69',
+                      'PyYAML>=6', 'matplotlib>=3.6', 'tqdm>=4.60', 'rosbags>=0.11.7',
                       'tornado>=6.1'],
     extras_require={
         'jazzy': distribution('jazzy'),

@@ -13,6 +13,8 @@ unset PYTHONDONTWRITEBYTECODE
 
 # folder of the environment; set another one before `set_up` for the wheels of another distribution
 venv=.venv
+# options of uv for other versions than the newest ones, set before `set_up` as well
+resolution=()
 
 # minor versions of Python 3 that the suite is tested with, as PYTHONS of setup.py
 oldest_python=10 newest_python=14
@@ -52,6 +54,11 @@ get() {
     local pip=("$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-compile)
     if [ ! -x "$venv/uv/bin/uv" ]; then
         "${pip[@]}" --target "$venv/uv" uv > /dev/null 2>&1 || true
+    fi
+    # pip always takes the newest versions
+    if [ ${#resolution[@]} != 0 ]; then
+        with_uv "${resolution[@]}" "$@"
+        return
     fi
     # what is wrong, pip says
     with_uv "$@" 2> /dev/null || "${pip[@]}" "$@"
@@ -93,7 +100,7 @@ set_up() {
         fi
         if [ $# != 0 ]; then
             # they need no more than this
-            get numpy scipy 'numba>=0.58.1,<0.69' PyYAML
+            get 'numpy>=1.26' 'scipy>=1.11' 'numba>=0.58.1,<0.69' 'PyYAML>=6'
             local parts
             for parts in "$@"; do
                 # shellcheck disable=SC2086 # several

@@ -2,19 +2,28 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sets everything up and runs the linter and all tests. Arguments go to pytest.
 # With --kilted as the first argument: the tests of the nodes, on the wheels of ROS 2 Kilted.
+# With --oldest: all tests, without the linter, with the oldest versions that setup.py allows of all
+# libraries; PYTHON=python3.10 for the oldest Python as well.
 
 source "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 # folders whose tests run rclpy; the mathematics is the same on every distribution
 nodes=(test/c3p_ros test/nodes test/c3p_bags/player test/c3p_bags/recorder test/launch)
-distribution=jazzy
+distribution=jazzy oldest=no
 if [ "${1:-}" = --kilted ]; then
     distribution=kilted venv=.venv-kilted
+    shift
+elif [ "${1:-}" = --oldest ]; then
+    oldest=yes venv=.venv-oldest
+    resolution=(--resolution lowest-direct --override scripts/oldest.txt)
     shift
 fi
 # one thread per process: there are as many processes as processors
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
-if [ $distribution = jazzy ]; then
+if [ $oldest = yes ]; then
+    # no version of Rerun runs with the oldest NumPy
+    set_up jazzy,sim,film,hardware,campaign,test 'odometry mechanism' 'control vehicle'
+elif [ $distribution = jazzy ]; then
     set_up all,test 'odometry mechanism' 'control vehicle'
     ruff check .
     mypy

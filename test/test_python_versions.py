@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The versions of Python: those of setup.py everywhere."""
+"""The versions of Python and of libraries: those of setup.py everywhere, each with a bound."""
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -98,9 +99,38 @@ def test_ci_runs_the_oldest_and_the_newest_version_and_none_that_is_not_named(te
         minors = [int(version.removeprefix('3.')) for version in python]
         assert minors[0] == tested[0] and minors[-1] == tested[-1] and set(minors) <= set(tested)
         assert uses(jobs[job], 'setup-python')['python-version'] == '${{ matrix.python }}'
+    assert uses(jobs['oldest'], 'setup-python')['python-version'] == f'3.{tested[0]}'
 
 
 def uses(job, action):
     """Return the settings of an action of a job."""
     step, = (step for step in job['steps'] if f'/{action}@' in step.get('uses', ''))
     return step['with']
+
+
+def test_every_library_has_the_oldest_version_that_was_tried(distribution):
+    required = [*distribution.install_requires, *sum(distribution.extras_require.values(), [])]
+    assert len(required) > 40
+    without = {line for line in required if not re.search(r'(>=|==)\d', line.partition(';')[0])}
+    assert not without, 'bound it, and run `scripts/run_tests.sh --oldest`'
+
+
+def test_libraries_that_the_scripts_install_first_have_the_bounds_of_the_metadata():
+    first = re.search(r'^ +get (.*>=.*)$', read('scripts/environment.sh'), re.MULTILINE).group(1)
+    names = shlex.split(first)
+    # as written there: setuptools sorts the bounds
+    metadata = read('setup.py')
+    assert len(names) == 4 and all(f"'{name}'" in metadata for name in names)
+
+
+def test_the_oldest_libraries_are_chosen_by_the_lower_bounds_of_the_metadata(distribution):
+    script = read('scripts/run_tests.sh')
+    assert 'resolution=(--resolution lowest-direct --override scripts/oldest.txt)' in script
+    extras = re.search(r'set_up (\S+) .*\nelif', script).group(1).split(',')
+    # setuptools writes those with a condition apart, as `sim:python_version < "3.11"`
+    every = {extra.partition(':')[0] for extra in distribution.extras_require}
+    # the viewers alone need a later NumPy
+    assert every - set(extras) == {'kilted', 'view', 'docs', 'all'}
+    left_out = [line.partition(';')[0] for line in read('scripts/oldest.txt').splitlines()
+                if not line.startswith('#')]
+    assert left_out == ['pin']
