@@ -2,6 +2,8 @@
 """
 Participants of DDS: those that exist on this computer, and those that have been discovered.
 
+Zenoh has no participants: there each discovery takes the time of one announcement.
+
 A participant is discovered within 0.1 s as a rule and after 3 s where its first announcement was
 lost, so that a short silence does not show that there are no others. The sockets do: each
 participant binds a port for its discovery, 7400 + 250 · domain + 10 + 2 k with the first free
@@ -19,10 +21,9 @@ from pathlib import Path
 
 from rclpy.node import Node
 
+from c3p_ros.middleware import of_this_process
 from c3p_ros.reach import one_computer
-
-# sockets of this computer, or of this container
-TABLES = (Path('/proc/net/udp'), Path('/proc/net/udp6'))
+from c3p_ros.sockets import UDP, bound_sockets
 
 # ports of a domain: the first, their number, and that of the first participant's discovery
 PORT_BASE, PORTS_OF_DOMAIN, FIRST_PORT = 7400, 250, 10
@@ -38,7 +39,7 @@ DISCOVERED_WITHIN = 3.5
 ENDPOINTS_WITHIN = 0.3
 
 
-def bound_participants(domain: int, tables: Sequence[Path] = TABLES) -> int:
+def bound_participants(domain: int, tables: Sequence[Path] = UDP) -> int:
     """
     Return the number of participants of a `domain` on this computer, 0 where it is unknown.
 
@@ -54,14 +55,7 @@ def bound_participants(domain: int, tables: Sequence[Path] = TABLES) -> int:
     0
     """
     first = PORT_BASE + PORTS_OF_DOMAIN * domain
-    ports: set[int] = set()
-    for table in tables:
-        try:
-            lines = table.read_text().splitlines()[1:]
-        except OSError:
-            # not Linux
-            continue
-        ports.update(int(line.split()[1].rpartition(':')[2], 16) for line in lines)
+    ports = {socket.port for socket in bound_sockets(tables)}
     # the odd ports are those of the messages
     return sum(1 for port in ports if port - first in range(FIRST_PORT, PORTS_OF_DOMAIN, 2))
 
@@ -89,7 +83,8 @@ class Discovery:
 
     def __init__(self, node: Node, environment: Mapping[str, str] = os.environ) -> None:
         """Start the time."""
-        self._node, self._countable = node, one_computer(environment)
+        self._node = node
+        self._countable = one_computer(environment, of_this_process())
         self._domain = node.context.get_domain_id()
         self._bound, self._known = 0, 1
         self._bound_since = self._known_since = time.monotonic()

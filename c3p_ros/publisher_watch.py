@@ -9,7 +9,9 @@ that names are read only where there are two.
 
 The graph lists the publishers of a killed process for 20 s more (the lease of Fast DDS).
 Publishers with one node name are therefore taken for a node that was started again as long as the
-sequence numbers of the messages show that a single one publishes.
+sequence numbers of the messages show that a single one publishes. Fast DDS and Zenoh have these
+numbers; with Cyclone DDS a node that was started again counts as a second one until its old entry
+expires.
 """
 
 from __future__ import annotations

@@ -1,52 +1,188 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reach of the ROS graph: computers that may command a robot, from the environment."""
+"""
+Reach of the ROS graph: computers that may command a robot, from the environment of its nodes.
+
+The range in force is the one of ``rcl``: a value that is unknown to it counts as LOCALHOST, a
+variable that it does not read has no effect. What the middleware makes of the range is judged for
+each of them; one that is unknown here counts as open.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from typing import NamedTuple
 
-RANGE, LOCAL_ONLY = 'ROS_AUTOMATIC_DISCOVERY_RANGE', 'ROS_LOCALHOST_ONLY'
+from c3p_ros import loopback_profile, zenoh_reach
+from c3p_ros.middleware import LOCAL_ONLY, RANGE, Middleware, of_this_process
+from c3p_ros.sockets import loopback
+
 PEERS = 'ROS_STATIC_PEERS'
 SECURITY, STRATEGY = 'ROS_SECURITY_ENABLE', 'ROS_SECURITY_STRATEGY'
+# discovery by a server, of Fast DDS with any range but OFF
+SERVER, EASY_MODE = 'ROS_DISCOVERY_SERVER', 'ROS2_EASY_MODE'
 
-# files that configure the middleware where the range is SYSTEM_DEFAULT
-PROFILES = ('FASTRTPS_DEFAULT_PROFILES_FILE', 'FASTDDS_DEFAULT_PROFILES_FILE', 'CYCLONEDDS_URI')
+RANGES = ('OFF', 'LOCALHOST', 'SUBNET', 'SYSTEM_DEFAULT')
+# ranges in which the configuration of the middleware decides which sockets are opened
+FAR = ('SUBNET', 'SYSTEM_DEFAULT')
 
-# ranges in which no other computer is discovered
-NEAR = ('LOCALHOST', 'OFF')
+SUBNET, PAGE = 'every computer of this network', 'docs/security.md'
 
 
-def one_computer(environment: Mapping[str, str]) -> bool:
+class Opening(NamedTuple):
+    """Cause for which other computers reach the nodes."""
+
+    cause: str
+    computers: str = SUBNET
+    remedy: str = f'{RANGE}=LOCALHOST'
+
+    def __str__(self) -> str:
+        """Return the warning."""
+        return (f'{self.cause}: {self.computers} may arm and command this robot; {self.remedy}, '
+                f'or {PAGE}')
+
+
+def local_only(environment: Mapping[str, str], middleware: Middleware) -> bool:
     """
-    Return whether no other computer is discovered, with any distribution.
+    Return whether ``ROS_LOCALHOST_ONLY`` is in force.
+
+    Up to Jazzy; a value that does not begin with 1, such as true, switches it off.
+    """
+    value = environment.get(LOCAL_ONLY, '')
+    if RANGE not in middleware.reads:
+        # Humble compares the whole value
+        return LOCAL_ONLY in middleware.reads and value == '1'
+    return LOCAL_ONLY in middleware.reads and value.startswith('1')
+
+
+def range_in_force(environment: Mapping[str, str], middleware: Middleware) -> str:
+    """
+    Return the discovery range that ``rcl`` gives to the middleware.
 
     Examples
     --------
-    >>> one_computer({'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}), one_computer({})
+    >>> kilted = Middleware('rmw_fastrtps_cpp')
+    >>> [range_in_force({'ROS_AUTOMATIC_DISCOVERY_RANGE': value}, kilted)
+    ...  for value in ('', 'SUBNET', 'localhost')]
+    ['SUBNET', 'SUBNET', 'LOCALHOST']
+    >>> range_in_force({'ROS_LOCALHOST_ONLY': '1'}, kilted)
+    'SUBNET'
+    """
+    if local_only(environment, middleware):
+        return 'LOCALHOST'
+    value = environment.get(RANGE, '') if RANGE in middleware.reads else ''
+    # any other text: "assuming localhost only"
+    return value if value in RANGES else 'LOCALHOST' if value else 'SUBNET'
+
+
+def one_computer(environment: Mapping[str, str], middleware: Middleware) -> bool:
+    """
+    Return whether each participant is one of DDS, on this computer, and discovered by its port.
+
+    Examples
+    --------
+    >>> near, fast = {'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}, Middleware('rmw_fastrtps_cpp')
+    >>> one_computer(near, fast), one_computer({}, fast)
     (True, False)
-    >>> one_computer({'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST', 'ROS_STATIC_PEERS': 'base'})
+    >>> one_computer({**near, 'ROS_STATIC_PEERS': 'base'}, fast)
     False
     """
-    return environment.get(RANGE) == 'LOCALHOST' and not environment.get(PEERS)
+    return ((middleware.fast_dds or middleware.cyclone)
+            and range_in_force(environment, middleware) == 'LOCALHOST'
+            and _beyond_localhost(environment, middleware) is None)
 
 
-def open_reach(environment: Mapping[str, str]) -> str:
+def opening(environment: Mapping[str, str], middleware: Middleware) -> Opening | None:
+    """Return the cause for which other computers reach the nodes; None where they do not."""
+    if middleware.zenoh:
+        # has no SROS2 either
+        cause = zenoh_reach.open_session(environment)
+        return Opening(f'{middleware.identifier} does not read {RANGE}, and {cause}',
+                       remedy=zenoh_reach.CLOSED_ROUTER) if cause else None
+    # without Enforce what has no valid enclave starts unprotected
+    if environment.get(SECURITY) == 'true' and environment.get(STRATEGY) == 'Enforce':
+        return None
+    span = range_in_force(environment, middleware)
+    if not middleware.known:
+        return Opening(f'discovery range {span}, which {middleware.identifier} may not read',
+                       remedy='limit its sockets to this computer')
+    if span in FAR:
+        return _subnet(span, environment, middleware)
+    # OFF discovers nothing, neither peers nor a server
+    return _beyond_localhost(environment, middleware) if span == 'LOCALHOST' else None
+
+
+def open_reach(environment: Mapping[str, str], middleware: Middleware | None = None) -> str:
     """
-    Return a warning when every computer of the network may command the robot, else ''.
+    Return a warning when other computers may command the robot, else ''.
+
+    Parameters
+    ----------
+    environment : mapping
+        Variables of the process.
+    middleware : Middleware, optional
+        That of this process.
 
     Examples
     --------
-    >>> open_reach({'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'})
+    >>> fast = Middleware('rmw_fastrtps_cpp')
+    >>> open_reach({'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}, fast)
     ''
-    >>> open_reach({}).split(':')[0]
+    >>> open_reach({}, fast).split(':')[0]
     'discovery range SUBNET'
     """
-    if environment.get(LOCAL_ONLY) == '1' or environment.get(RANGE) in NEAR:
-        return ''
-    if environment.get(RANGE) == 'SYSTEM_DEFAULT' and any(map(environment.get, PROFILES)):
-        return ''
-    # without Enforce what has no valid enclave starts unprotected
-    if environment.get(SECURITY) == 'true' and environment.get(STRATEGY) == 'Enforce':
-        return ''
-    return (f'discovery range {environment.get(RANGE) or "SUBNET"}: every computer of this '
-            f'network may arm and command this robot; {RANGE}=LOCALHOST, or docs/security.md')
+    found = opening(environment, middleware or of_this_process())
+    return '' if found is None else f'{found}'
+
+
+def _subnet(span: str, environment: Mapping[str, str], middleware: Middleware) -> Opening | None:
+    """Return the opening of a range that is not limited, unless the sockets are."""
+    reason = loopback_profile.open_sockets(environment, middleware)
+    if not reason:
+        return None
+    if loopback_profile.configured(environment, middleware):
+        return Opening(f'discovery range {span}, as {reason}')
+    if RANGE not in middleware.reads:
+        # Humble
+        return Opening(f'discovery range {span}, as this version of ROS 2 does not read {RANGE}',
+                       remedy=f'{LOCAL_ONLY}=1')
+    if environment.get(LOCAL_ONLY, '0') not in ('', '0'):
+        why = ('is not 1' if LOCAL_ONLY in middleware.reads else
+               'is not read by this version of ROS 2')
+        return Opening(f'discovery range {span}, as {LOCAL_ONLY}={environment[LOCAL_ONLY]} {why}')
+    return Opening(f'discovery range {span}')
+
+
+def _beyond_localhost(environment: Mapping[str, str], middleware: Middleware) -> Opening | None:
+    """Return what opens the range LOCALHOST, by peers or by a discovery server."""
+    # ROS_LOCALHOST_ONLY ignores the peers
+    peers = [] if local_only(environment, middleware) else _hosts(environment.get(PEERS, ''))
+    if far := [name for name in peers if not loopback(name)]:
+        return Opening(f'discovery range LOCALHOST with {PEERS}={environment[PEERS]}',
+                       f'{", ".join(far)} beside this computer', f'unset {PEERS}')
+    if not middleware.fast_dds:
+        return None
+    if environment.get(EASY_MODE):
+        return Opening(f'discovery range LOCALHOST with {EASY_MODE}={environment[EASY_MODE]}',
+                       remedy=f'unset {EASY_MODE}')
+    if not all(map(loopback, _hosts(environment.get(SERVER, '')))):
+        return Opening(f'discovery range LOCALHOST with {SERVER}={environment[SERVER]}',
+                       'every client of that server', f'unset {SERVER}')
+    return None
+
+
+def _hosts(text: str) -> list[str]:
+    """
+    Return the hosts of a list that is separated by semicolons, without protocols and ports.
+
+    >>> _hosts('10.0.0.2:11811; ;TCPv4:[base]:42100;::1')
+    ['10.0.0.2', 'base', '::1']
+    """
+    found = []
+    for item in filter(None, map(str.strip, text.split(';'))):
+        if within := re.search(r'\[(.*?)\]', item):
+            found.append(within[1])
+        else:
+            # an address of IPv6 has more than one colon
+            found.append(item.partition(':')[0] if item.count(':') == 1 else item)
+    return found

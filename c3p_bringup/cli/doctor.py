@@ -39,7 +39,8 @@ def checks(arguments: argparse.Namespace) -> Iterator[Check]:
     yield computer.python()
     yield from computer.packages()
     yield from ros.client_library()
-    yield from ros.network()
+    middleware = ros.installed() or ros.DEFAULT
+    yield from ros.network(middleware=middleware)
     yield ros.log_files()
     yield from code.checks()
     yield robot.description(arguments.robot)
@@ -50,12 +51,13 @@ def checks(arguments: argparse.Namespace) -> Iterator[Check]:
     yield from computer.real_time()
     yield computer.wake_up()
     yield computer.clock()
-    yield computer.shared_memory()
+    if middleware.fast_dds:
+        yield computer.shared_memory()
     yield computer.serial_ports()
     if _there('can') and _there('canopen') and _there('serial'):
         yield from _bus(arguments)
     if _there('rclpy') and not arguments.no_network:
-        yield ros.other_robots()
+        yield ros.other_robots(middleware=middleware)
 
 
 def _bus(arguments: argparse.Namespace) -> Iterator[Check]:

@@ -7,16 +7,22 @@ import importlib.util
 import os
 import time
 from collections.abc import Iterator, Mapping
+from typing import Any
 
-from c3p_bringup.doctor.apart import apart
+from c3p_bringup.doctor.apart import ApartError, apart, value_apart
 from c3p_bringup.doctor.check import Check, fail, ok, warn
+from c3p_bringup.doctor.network import (
+    discovery_range,
+    domain,
+    routers,
+    variable_without_effect,
+    zenoh_router,
+)
 from c3p_bringup.modules import how_to_have
 from c3p_ros.distribution import SUPPORTED, distribution_of, rclpy_version, supported, too_old
 from c3p_ros.log_files import WITHOUT_FILES, log_folder, why_without
-
-RANGES = ('', 'NOT_SET', 'OFF', 'LOCALHOST', 'SUBNET', 'SYSTEM_DEFAULT')
-# above this ID the ports overlap with the ephemeral ports of Linux
-HIGHEST_DOMAIN, LAST_DOMAIN = 101, 232
+from c3p_ros.middleware import Middleware, of_this_process
+from c3p_ros.zenoh_reach import ROUTER
 
 # topics with one publisher
 TOPICS = ('joint_states', 'odom', 'wheel_effort')
@@ -26,6 +32,8 @@ LOOK_AROUND = 1.5
 
 ON_AIR = 'robots on the air'
 OTHER_MIDDLEWARE = 'unset RMW_IMPLEMENTATION, or install that implementation'
+# of ROS 2, and of its wheels
+DEFAULT = Middleware('rmw_fastrtps_cpp')
 
 
 def client_library(environment: Mapping[str, str] = os.environ) -> Iterator[Check]:
@@ -78,30 +86,39 @@ def log_files(environment: Mapping[str, str] = os.environ) -> Check:
     return ok('log files', f'{log_folder(environment)}')
 
 
-def network(environment: Mapping[str, str] = os.environ) -> Iterator[Check]:
-    """Yield domain and discovery range set by the `environment`."""
-    domain = environment.get('ROS_DOMAIN_ID', '')
-    if domain and not (domain.isdigit() and int(domain) <= LAST_DOMAIN):
-        yield fail('ROS_DOMAIN_ID', f'{domain!r}', 'must be a number from 0 to 101')
-    elif domain and int(domain) > HIGHEST_DOMAIN:
-        yield warn('ROS_DOMAIN_ID', domain, 'above 101 its ports may be taken: choose 1 to 101')
-    else:
-        yield ok('ROS_DOMAIN_ID', domain or '0, the default')
-    span = environment.get('ROS_AUTOMATIC_DISCOVERY_RANGE', '')
-    if span not in RANGES:
-        yield fail('discovery range', f'{span!r}', f'must be one of {", ".join(RANGES[2:])}')
-    elif span == 'OFF':
-        yield warn('discovery range', 'OFF', 'nodes in different processes will not find each '
-                   'other: LOCALHOST or SUBNET')
-    else:
-        yield ok('discovery range', span or 'SUBNET: all nodes on this network are discovered')
-    if environment.get('ROS_LOCALHOST_ONLY', '0') not in ('', '0'):
-        yield warn('ROS_LOCALHOST_ONLY', 'set', 'it overrides the range and is deprecated: use '
-                   'ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST')
+def facts() -> dict[str, Any]:
+    """Return the middleware of this process as a value of JSON."""
+    found = of_this_process()
+    return {'identifier': found.identifier, 'reads': sorted(found.reads)}
 
 
-def other_robots() -> Check:
+def installed() -> Middleware | None:
+    """Return the middleware that nodes would have; None where it cannot be loaded."""
+    try:
+        found = value_apart(facts)
+    except ApartError:
+        return None
+    return Middleware(found['identifier'], frozenset(found['reads']))
+
+
+def network(environment: Mapping[str, str] = os.environ,
+            middleware: Middleware | None = None) -> Iterator[Check]:
+    """Yield domain, discovery range and security set by the `environment`, and the router."""
+    # without one no node starts, which is another check
+    found = middleware or installed() or DEFAULT
+    yield domain(environment, found)
+    yield discovery_range(environment, found)
+    yield from variable_without_effect(environment, found)
+    if found.zenoh:
+        yield zenoh_router(environment)
+
+
+def other_robots(environment: Mapping[str, str] = os.environ,
+                 middleware: Middleware | None = None) -> Check:
     """Return the check for other robots; a wrong domain or middleware ends its process."""
+    found = middleware or DEFAULT
+    if found.zenoh and not routers(environment):
+        return warn(ON_AIR, 'not searched: without a router of Zenoh nothing is found', ROUTER)
     return apart(company, ON_AIR, 'correct domain, range and middleware, then check again')
 
 

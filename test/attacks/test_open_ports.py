@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from c3p_ros.middleware import PROFILES, RANGE
+from c3p_ros.reach import open_reach
 from c3p_simulation.parallel.workers import Workers, _dask
 
 ROOT = Path(__file__).parents[2]
@@ -43,17 +45,31 @@ def addresses(**environment):
     return set(done.stdout.split())
 
 
-def test_a_node_with_the_shipped_profile_listens_on_loopback_only():
+@pytest.fixture
+def fast_dds():
+    """Return the middleware, which is Fast DDS."""
     pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
-    if 'fastrtps' not in os.environ.get('RMW_IMPLEMENTATION', 'rmw_fastrtps_cpp'):
-        pytest.skip('the profile is for Fast DDS')
-    found = addresses(ROS_AUTOMATIC_DISCOVERY_RANGE='SYSTEM_DEFAULT',
-                      FASTRTPS_DEFAULT_PROFILES_FILE=str(LOOPBACK_ONLY),
-                      FASTDDS_DEFAULT_PROFILES_FILE=str(LOOPBACK_ONLY))
+    from c3p_ros.middleware import of_this_process
+
+    found = of_this_process()
+    if not found.fast_dds:
+        pytest.skip(f'the profile is for Fast DDS, not for {found.identifier}')
+    return found
+
+
+def test_a_node_with_the_shipped_profile_listens_on_loopback_only(fast_dds):
+    found = addresses(**{RANGE: 'SYSTEM_DEFAULT', **dict.fromkeys(PROFILES, str(LOOPBACK_ONLY))})
     # the group is joined on loopback
     assert found and found <= {'127.0.0.1', '239.255.0.1'}
     # what the page says of LOCALHOST, and why the profile is there
-    assert '0.0.0.0' in addresses(ROS_AUTOMATIC_DISCOVERY_RANGE='LOCALHOST')
+    assert '0.0.0.0' in addresses(**{RANGE: 'LOCALHOST'})
+
+
+@pytest.mark.parametrize('span', ['SYSTEM_DEFAULT', 'SUBNET'])
+@pytest.mark.parametrize('variable', PROFILES)
+def test_sockets_are_closed_where_the_warning_says_so(variable, span, fast_dds):
+    environment = {RANGE: span, variable: str(LOOPBACK_ONLY)}
+    assert ('0.0.0.0' in addresses(**environment)) == (open_reach(environment, fast_dds) != '')
 
 
 def test_a_dask_cluster_of_this_computer_listens_on_loopback_only(monkeypatch):

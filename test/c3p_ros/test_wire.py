@@ -2,6 +2,7 @@
 """What is read from the wire is what rclpy writes there."""
 
 import struct
+import sys
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from rosbags.typesys import Stores, get_typestore  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from trajectory_msgs.msg import MultiDOFJointTrajectory  # noqa: E402
 
+from c3p_ros.cdr import HEADER, LITTLE  # noqa: E402
 from c3p_ros.messages import MessageError, planar  # noqa: E402
 from c3p_ros.spatial_wire import OdometryWriter  # noqa: E402
 from c3p_ros.wire import (  # noqa: E402
@@ -133,6 +135,31 @@ def test_big_endian_messages_are_read_too():
     read = read_accel(data)
     assert read.stamp == 5_000_000_006
     assert read.accel == (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)
+
+
+@pytest.mark.parametrize('kind', READERS)
+def test_the_middleware_writes_plain_cdr_in_the_order_of_the_processor(kind):
+    # rmw_fastrtps and rmw_zenoh by Fast CDR, rmw_cyclonedds by a serializer of its own: see
+    # docs/support.md
+    order = 1 if sys.byteorder == 'little' else 0
+    assert serialize(kind())[:HEADER] == bytes([0, order, 0, 0])
+
+
+def test_what_is_written_here_begins_as_what_the_middleware_writes():
+    written = [AccelWriter('base_link', 'accel')(7, [0.0] * 3),
+               JointStateWriter(['a'], ['effort'], 'wheel_effort')(7, effort=[0.5]),
+               OdometryWriter('odom', 'base_link')(7, [0.0] * 7, [0.0] * 6)]
+    assert {bytes(one[:HEADER]) for one in written} == {LITTLE}
+
+
+def test_the_options_of_a_header_are_ignored_and_other_encodings_refused():
+    data = serialize(AccelStamped())
+    # the last two bits count the bytes of padding at the end (XTypes 1.3, 7.6.3.1.2)
+    assert read_accel(data[:3] + b'\3' + data[HEADER:]) == read_accel(data)
+    # parameter lists and XCDR2
+    for encoding in (2, 3, 6, 7, 8, 9, 10, 11):
+        with pytest.raises(MessageError, match=f'not plain CDR: it begins with 00{encoding:02x}'):
+            read_accel(bytes([0, encoding]) + data[2:])
 
 
 @pytest.mark.parametrize('place, name', [(0, 'linear.x'), (4, 'angular.y'), (5, 'angular.z')])
