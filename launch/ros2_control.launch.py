@@ -92,16 +92,25 @@ def controllers(context: LaunchContext) -> dict[str, dict[str, Any]]:
     return nodes
 
 
+def replace_special(nodes: dict[str, dict[str, Any]]) -> None:
+    """Take the general effort controller for the special one of a file written before Lyrical."""
+    special, general = (name.split('/')[0] for name in (SPECIAL, GENERAL))
+    if not missing(special) or missing(general):
+        return
+    for name, entry in nodes['controller_manager'].items():
+        if isinstance(entry, dict) and entry.get('type') == SPECIAL:
+            entry['type'] = GENERAL
+            # the special one sets it by itself
+            nodes.setdefault(name, {}).setdefault('interface_name', 'effort')
+            get_logger('c3p').info(f'{name}: {special} is not installed: {GENERAL} in its place, '
+                                   'which keeps its last efforts when it is deactivated')
+
+
 def check_packages(context: LaunchContext, nodes: dict[str, dict[str, Any]]) -> None:
-    """Name all packages that are lacking; take the general effort controller for the special."""
+    """Name all packages that are lacking."""
+    replace_special(nodes)
     types = [entry for entry in nodes['controller_manager'].values()
              if isinstance(entry, dict) and 'type' in entry]
-    for entry in types:
-        special, general = (name.split('/')[0] for name in (SPECIAL, GENERAL))
-        if entry['type'] == SPECIAL and missing(special) and not missing(general):
-            entry['type'] = GENERAL
-            get_logger('c3p').info(f'{special} is not installed: {GENERAL} in its place, which '
-                                   'keeps its last efforts when it is deactivated')
     problem = missing('robot_state_publisher', *PACKAGES[value(context, 'hardware')],
                       *(entry['type'].split('/')[0] for entry in types))
     if problem:

@@ -170,3 +170,31 @@ def test_controllers_know_the_joints_of_the_c3p_and_the_bridges_topic():
     for name, entry in content['controller_manager'].items():
         if name != 'update_rate':
             assert name in content and re.fullmatch(r'\w+/\w+', entry['type'])
+
+
+# plugin classes and their parameters in ros2_controllers 4.42.1 (Jazzy), 5.17.0 (Kilted) and 6.9.0
+# (Lyrical), by *_plugin*.xml and *_parameters.yaml
+FORWARD, BROADCASTER = ('forward_command_controller/ForwardCommandController',
+                        'joint_state_broadcaster/JointStateBroadcaster')
+COMMON = {FORWARD: {'joints', 'interface_name'},
+          BROADCASTER: {'use_local_topics', 'joints', 'extra_joints', 'interfaces',
+                        'map_interface_to_joint_state', 'use_urdf_to_filter', 'frame_id'}}
+GROUP = {'effort_controllers/JointGroupEffortController': {'joints', 'interface_name'}}
+DYNAMIC = {BROADCASTER: COMMON[BROADCASTER] | {'publish_dynamic_joint_states'}}
+CLASSES = {'jazzy': {**COMMON, **GROUP, **DYNAMIC}, 'kilted': {**COMMON, **GROUP, **DYNAMIC},
+           'lyrical': COMMON}
+
+
+@pytest.mark.parametrize('distribution', CLASSES)
+def test_controllers_exist_with_their_parameters_in_each_distribution(distribution):
+    content = {name.removeprefix('/**/'): entry['ros__parameters'] for name, entry in
+               yaml.safe_load((ROOT / 'config/ros2_controllers.yaml').read_text()).items()}
+    manager, classes = content.pop('controller_manager'), CLASSES[distribution]
+    assert content.keys() == manager.keys() - {'update_rate'}
+    for name, parameters in content.items():
+        kind = manager[name]['type']
+        assert kind in classes, f'{name}: {kind} does not exist in {distribution}'
+        assert parameters.keys() <= classes[kind], name
+    # neither may be empty: the special type sets the second by itself, the general one does not
+    forward = next(name for name in content if manager[name]['type'] == FORWARD)
+    assert content[forward]['interface_name'] == 'effort' and content[forward]['joints']

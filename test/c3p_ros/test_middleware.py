@@ -44,7 +44,6 @@ def test_without_a_list_of_libraries_the_old_variable_is_not_trusted(tmp_path):
     assert LOCAL_ONLY not in COMMON and RANGE in COMMON
 
 
-@pytest.mark.real_time
 def test_what_stands_in_the_library_is_what_it_reads():
     pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
     said = {}

@@ -29,7 +29,7 @@ from launch import LaunchContext, LaunchDescription  # noqa: E402
 FILE = 'ros2_control.launch.py'
 WHEELS = [f'wheel_joint_{i}' for i in (1, 2, 3)]
 PROGRAMS = {
-    'robot_state_publisher': ['robot_state_publisher'], 'effort_controllers': [],
+    'robot_state_publisher': ['robot_state_publisher'], 'forward_command_controller': [],
     'joint_state_broadcaster': [], 'controller_manager': ['ros2_control_node', 'spawner'],
     'joint_state_topic_hardware_interface': [], 'gz_ros2_control': [],
     'ros_gz_sim': ['create'], 'ros_gz_bridge': ['parameter_bridge'],
@@ -128,6 +128,13 @@ def by_name(found):
     for _, executable, words in found:
         names.setdefault(executable, []).append(words)
     return names
+
+
+def controllers_of(**given):
+    """Return the parameters of manager and controllers that the spawner gets, by node."""
+    spawner, = by_name(started(**given)[0])['spawner']
+    return {name.removeprefix('/**/'): entry['ros__parameters']
+            for name, entry in yaml.safe_load(Path(spawner[3]).read_text()).items()}
 
 
 def bridge_joints(words):
@@ -239,21 +246,46 @@ def test_packages_that_are_missing_are_named_with_the_remedy(hardware, names, pr
     monkeypatch.setenv('ROS_DISTRO', 'jazzy')
     with pytest.raises(RuntimeError, match=f'hardware:={hardware} needs more: .*apt install') as e:
         started(hardware=hardware)
-    assert all(f'ros-jazzy-{name}' in str(e.value) for name in [*names, 'effort-controllers'])
+    assert all(f'ros-jazzy-{name}' in str(e.value)
+               for name in [*names, 'forward-command-controller'])
 
 
-@pytest.mark.parametrize('package, kind', [
-    ('effort_controllers', 'effort_controllers/JointGroupEffortController'),
-    ('forward_command_controller', 'forward_command_controller/ForwardCommandController')])
-def test_the_effort_controller_is_the_one_that_is_installed(package, kind, prefix, tmp_path,
-                                                            monkeypatch):
+SPECIAL, GENERAL = ('effort_controllers/JointGroupEffortController',
+                    'forward_command_controller/ForwardCommandController')
+
+
+@pytest.mark.parametrize('packages, kind', [
+    (['effort_controllers', 'forward_command_controller'], SPECIAL),
+    (['effort_controllers'], SPECIAL),
+    # Lyrical
+    (['forward_command_controller'], GENERAL)])
+def test_an_effort_controller_that_exists_no_more_is_replaced(packages, kind, prefix, tmp_path,
+                                                              monkeypatch):
     # not those that are really there
     monkeypatch.setenv('AMENT_PREFIX_PATH', str(prefix))
-    installed_with(tmp_path, [*set(PROGRAMS) - {'effort_controllers'}, package], monkeypatch)
-    spawner, = by_name(started()[0])['spawner']
-    content = yaml.safe_load(Path(spawner[3]).read_text())
-    manager = content['/**/controller_manager']['ros__parameters']
-    assert manager['wheel_effort_controller']['type'] == kind
+    installed_with(tmp_path, [*set(PROGRAMS) - {'forward_command_controller'}, *packages],
+                   monkeypatch)
+    file = tmp_path / 'controllers.yaml'
+    content = yaml.safe_load((ROOT / 'config/ros2_controllers.yaml').read_text())
+    own = content['/**/wheel_effort_controller']['ros__parameters']
+    content['/**/controller_manager']['ros__parameters']['wheel_effort_controller'] = {
+        'type': SPECIAL}
+    # which it sets by itself
+    del own['interface_name']
+    file.write_text(yaml.safe_dump(content))
+    nodes = controllers_of(controllers_file=str(file))
+    assert nodes['controller_manager']['wheel_effort_controller']['type'] == kind
+    assert nodes['wheel_effort_controller'].get('interface_name') == (
+        'effort' if kind == GENERAL else None)
+
+
+def test_the_shipped_file_is_the_same_wherever_it_is_used(full, prefix, tmp_path, monkeypatch):
+    """Gazebo's plugin and spawners of others read it without this launch file."""
+    shipped = {name: entry['ros__parameters'] for name, entry in yaml.safe_load(
+        (ROOT / 'config/ros2_controllers.yaml').read_text()).items()}
+    for packages in ([], ['effort_controllers']):
+        installed_with(tmp_path, packages, monkeypatch)
+        assert {f'/**/{name}': entry for name, entry in controllers_of().items()} == shipped
 
 
 def test_the_model_for_mujoco_has_every_joint_and_a_motor_for_every_wheel(full):

@@ -3,7 +3,7 @@
 What ros2_control does to messages, for tests on real topics without ros2_control.
 
 Written after the behaviour of the sources: forward_command_controller and joint_state_broadcaster
-(ros2_controllers 4.42 and 5.17), JointStateTopicSystem (joint_state_topic_hardware_interface
+(ros2_controllers 4.42, 5.17 and 6.9), JointStateTopicSystem (joint_state_topic_hardware_interface
 1.1.0), and the order of a control cycle: read, update, write.
 """
 
@@ -23,24 +23,44 @@ PERIOD = 0.005
 
 
 class ForwardController:
-    """Writes the last array that it got into its command interfaces, for ever."""
+    """
+    ForwardCommandController: writes the last array that it got into its command interfaces.
+
+    It goes on while nobody sends another one. Deactivated, it forgets the array and leaves the
+    interfaces as they are (on_deactivate of the three versions); it still listens.
+    """
 
     def __init__(self, node, name, joints, commands):
         self.joints, self.commands, self.data, self.fault = joints, commands, None, ''
+        self.active = True
         node.create_subscription(Float64MultiArray, f'{name}/commands', self._on_commands, 10)
 
     def _on_commands(self, message):
         if all(map(math.isfinite, message.data)):
             self.data = list(message.data)
 
+    def deactivate(self):
+        self.active, self.data = False, None
+
+    def activate(self):
+        self.active, self.data = True, None
+
     def update(self):
-        if self.data is None or self.fault:
+        if self.data is None or self.fault or not self.active:
             return
         if len(self.data) != len(self.joints):
             # the controller manager deactivates a controller whose update fails
             self.fault = f'command size {len(self.data)}, {len(self.joints)} interfaces'
             return
         self.commands.update(zip(self.joints, self.data, strict=True))
+
+
+class GroupEffortController(ForwardController):
+    """JointGroupEffortController, up to Kilted: zeroes the interfaces when it is deactivated."""
+
+    def deactivate(self):
+        super().deactivate()
+        self.commands.update(dict.fromkeys(self.joints, 0.0))
 
 
 class StateBroadcaster:
