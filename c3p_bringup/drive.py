@@ -8,7 +8,6 @@ The metrics are computed from the recorded bag alone, so they can be obtained fr
 from __future__ import annotations
 
 import gc
-import os
 import shutil
 import tempfile
 import time
@@ -23,6 +22,7 @@ from rclpy.task import Future
 from c3p_bringup.drive_client import DriveClient
 from c3p_bringup.drive_report import Job, Reporter
 from c3p_bringup.drive_story import distinct
+from c3p_bringup.near import stay_near
 from c3p_bringup.nodes import CHAIN, ROBOTS, module_of, node_class
 from c3p_bringup.options import DriveOptions, bus_channel, check_cards, parameter_files
 from c3p_bringup.other_robots import OtherRobotError, OtherRobots
@@ -89,7 +89,8 @@ def drive(options: DriveOptions, announce: Callable[[str], None] = print,
     if options.hardware != 'none':
         check_cards(options.robot, options.parameters)
     # a simulated robot must not reach the real one on the laboratory's network
-    os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    if warning := stay_near():
+        announce(f'warning: {warning}')
     with tempfile.TemporaryDirectory(prefix='c3p_drive_') as folder, Reporter() as reporter:
         # it is prepared before the robot drives, and does not disturb the loop
         reporter.start()

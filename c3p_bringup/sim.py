@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 import rclpy
 
+from c3p_bringup.near import stay_near
 from c3p_bringup.nodes import CHAIN, node_class
 from c3p_bringup.options import known_latency
 from c3p_bringup.other_robots import OtherRobots
@@ -126,7 +126,8 @@ def _run(options: SimOptions, nodes: Mapping[str, Mapping[str, Any]], over: Call
     `beside` takes the last node and returns further nodes to run.
     """
     # a simulated robot must not reach the real one on the laboratory's network
-    os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    if warning := stay_near():
+        announce(f'warning: {warning}')
     for path in options.parameters:
         if not path.is_file():
             raise ValueError(f'{path}: no such file; name a ROS 2 parameter file')

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -64,11 +63,13 @@ def run(arguments: argparse.Namespace) -> int:
     """Carry out the command; return its exit code."""
     # imported here: other commands run without ROS 2
     from c3p_bags.player.player_node import PlayerNode
+    from c3p_bringup.near import stay_near
     from c3p_ros.executor import steady_process
     from c3p_ros.session import Session
 
     # a recorded robot must not act as the real one on the laboratory's network
-    os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    if warning := stay_near():
+        print(f'c3p play: {warning}', file=sys.stderr)
     values = {name: getattr(arguments, name) for name in (
         'rate', 'topics', 'commands', 'clock', 'loop', 'start_offset', 'duration', 'delay',
         'start_paused', 'force')}

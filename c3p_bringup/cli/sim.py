@@ -150,8 +150,12 @@ def live_page(arguments: argparse.Namespace) -> Iterator[None]:
 
     `arguments` are those of ``c3p sim``.
     """
+    from c3p_bringup.near import stay_near
+
     # as for the simulation: a page must not command the real robot on the network
-    reach = {'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST', **os.environ}
+    reach = {**os.environ}
+    # the simulation itself warns
+    stay_near(reach)
     command = [sys.executable, '-m', 'c3p_bringup', 'dashboard', '--robot', f'{arguments.robot}',
                '--port', f'{arguments.port}', *(['--open'] if arguments.open else [])]
     process = subprocess.Popen(command, env=reach)
