@@ -11,6 +11,8 @@ that of another version, and where the profile limits something else.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from ipaddress import ip_address
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
@@ -20,6 +22,10 @@ from c3p_ros.middleware import PROFILES, Middleware
 from c3p_ros.sockets import loopback
 
 CYCLONE = 'CYCLONEDDS_URI'
+
+# elements of Cyclone, and of Fast DDS, that name other computers
+PEERS = ('.//{*}Peers/{*}Peer', './/{*}initialPeersList//{*}address',
+         './/{*}discoveryServersList//{*}address')
 
 
 def configured(environment: Mapping[str, str], middleware: Middleware) -> bool:
@@ -51,6 +57,25 @@ def open_sockets(environment: Mapping[str, str], middleware: Middleware) -> str:
         return f'{unread}, which reads {" and ".join(other)}' if named and other else unread
     reasons = (_open_profile(name, Path(environment[name])) for name in used)
     return next(filter(None, reasons), '')
+
+
+def far_peers(environment: Mapping[str, str], middleware: Middleware) -> list[str]:
+    """
+    Return the other computers that a configuration of the middleware names, with any range.
+
+    They are peers and discovery servers; a file that cannot be read names none.
+    """
+    roots = []
+    with suppress(OSError, ModelError, ValueError):
+        if middleware.cyclone and environment.get(CYCLONE):
+            roots.append(_cyclone_root(environment[CYCLONE]))
+    for name in PROFILES if middleware.fast_dds else ():
+        with suppress(OSError, ModelError, ValueError):
+            if name in middleware.reads and environment.get(name):
+                roots.append(parse_xml(Path(environment[name]).read_text(encoding='utf-8')))
+    found = [one.get('address') or _text(one) for root in roots for path in PEERS
+             for one in root.iterfind(path)]
+    return [name for name in found if not loopback(name) and not _multicast(name)]
 
 
 def _open_profile(name: str, file: Path) -> str:
@@ -89,9 +114,7 @@ def _open_cyclone(uri: str) -> str:
     if not uri:
         return 'no configuration'
     try:
-        text = uri if uri.lstrip().startswith('<') else \
-            Path(uri.removeprefix('file://')).read_text(encoding='utf-8')
-        root = parse_xml(text)
+        root = _cyclone_root(uri)
     except OSError as error:
         return f'{CYCLONE}={uri} cannot be read ({error.strerror})'
     except (ModelError, ValueError):
@@ -102,12 +125,27 @@ def _open_cyclone(uri: str) -> str:
     return f'{CYCLONE} opens other interfaces than the loopback of this computer'
 
 
+def _cyclone_root(uri: str) -> Element:
+    """Return the root of a configuration of Cyclone, which is XML or names a file."""
+    text = uri if uri.lstrip().startswith('<') else \
+        Path(uri.removeprefix('file://')).read_text(encoding='utf-8')
+    return parse_xml(text)
+
+
 def _cyclone_interfaces(root: Element) -> Iterator[str]:
     for one in root.iterfind('.//{*}Interfaces/{*}NetworkInterface'):
         yield one.get('name') or one.get('address') or ''
     # up to Cyclone 0.9
     for one in root.iterfind('.//{*}NetworkInterfaceAddress'):
         yield from _text(one).split(',')
+
+
+def _multicast(name: str) -> bool:
+    """Return whether a name is an address of a group, which discovery has without peers too."""
+    try:
+        return ip_address(name).is_multicast
+    except ValueError:
+        return False
 
 
 def _text(element: Element, child: str = '') -> str:

@@ -9,8 +9,10 @@ each of them; one that is unknown here counts as open.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 from c3p_ros import loopback_profile, zenoh_reach
@@ -21,6 +23,7 @@ PEERS = 'ROS_STATIC_PEERS'
 SECURITY, STRATEGY = 'ROS_SECURITY_ENABLE', 'ROS_SECURITY_STRATEGY'
 # discovery by a server, of Fast DDS with any range but OFF
 SERVER, EASY_MODE = 'ROS_DISCOVERY_SERVER', 'ROS2_EASY_MODE'
+FILE = 'FASTDDS_ENVIRONMENT_FILE'
 
 RANGES = ('OFF', 'LOCALHOST', 'SUBNET', 'SYSTEM_DEFAULT')
 # ranges in which the configuration of the middleware decides which sockets are opened
@@ -160,8 +163,13 @@ def _beyond_localhost(environment: Mapping[str, str], middleware: Middleware) ->
     if far := [name for name in peers if not loopback(name)]:
         return Opening(f'discovery range LOCALHOST with {PEERS}={environment[PEERS]}',
                        f'{", ".join(far)} beside this computer', f'unset {PEERS}')
+    if far := loopback_profile.far_peers(environment, middleware):
+        return Opening('discovery range LOCALHOST with a configuration of the middleware that '
+                       f'names {", ".join(far)}', 'those beside this computer',
+                       'remove them from it')
     if not middleware.fast_dds:
         return None
+    environment = {**environment, **_environment_file(environment)}
     if environment.get(EASY_MODE):
         return Opening(f'discovery range LOCALHOST with {EASY_MODE}={environment[EASY_MODE]}',
                        remedy=f'unset {EASY_MODE}')
@@ -169,6 +177,17 @@ def _beyond_localhost(environment: Mapping[str, str], middleware: Middleware) ->
         return Opening(f'discovery range LOCALHOST with {SERVER}={environment[SERVER]}',
                        'every client of that server', f'unset {SERVER}')
     return None
+
+
+def _environment_file(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables of the file of Fast DDS, which precede those of the process."""
+    try:
+        content = json.loads(Path(environment.get(FILE, '')).read_text(encoding='utf-8'))
+        return {name: content[name] for name in (SERVER, EASY_MODE)
+                if isinstance(content.get(name), str)}
+    except (OSError, ValueError, AttributeError):
+        # Fast DDS ignores it
+        return {}
 
 
 def _hosts(text: str) -> list[str]:

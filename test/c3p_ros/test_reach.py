@@ -8,6 +8,7 @@ import pytest
 from c3p_ros.middleware import LOCAL_ONLY, PROFILES, RANGE, Middleware
 from c3p_ros.reach import (
     EASY_MODE,
+    FILE,
     PEERS,
     SECURITY,
     SERVER,
@@ -106,6 +107,41 @@ def test_what_leads_beyond_this_computer_is_named_with_those_that_it_admits(vari
     assert not one_computer(environment, KILTED)
     # Cyclone has peers, and no servers
     assert (open_reach(environment, CYCLONE) != '') == (variable == PEERS)
+
+
+@pytest.mark.parametrize('content, far', [
+    ('{"ROS_DISCOVERY_SERVER": "base:11811"}', True),
+    ('{"ROS_DISCOVERY_SERVER": "127.0.0.1:11811"}', False),
+    ('{"ROS_DISCOVERY_SERVER": 7}', False), ('{}', False), ('[]', False), ('{', False)])
+def test_variables_in_the_file_of_fast_dds_count(content, far, tmp_path):
+    file = tmp_path / 'environment.json'
+    file.write_text(content)
+    text = open_reach({RANGE: 'LOCALHOST', FILE: str(file)}, KILTED)
+    assert ('every client of that server' in text) is far
+    assert open_reach({RANGE: 'LOCALHOST', FILE: '/none.json'}, KILTED) == ''
+
+
+@pytest.mark.parametrize('middleware, variable', [
+    (JAZZY, OLD), (KILTED, NEW), (KILTED, OLD), (CYCLONE, 'CYCLONEDDS_URI')])
+@pytest.mark.parametrize('address, far', [('10.0.0.2', True), ('base', True), ('127.0.0.1', False),
+                                          ('239.255.0.1', False)])
+def test_peers_in_the_configuration_of_the_middleware_count(middleware, variable, address, far,
+                                                            tmp_path):
+    file = tmp_path / 'configuration.xml'
+    file.write_text(f'<CycloneDDS><Domain><Discovery><Peers><Peer address="{address}"/></Peers>'
+                    '</Discovery></Domain></CycloneDDS>' if middleware == CYCLONE else
+                    '<dds xmlns="http://www.eprosima.com"><participant profile_name="a"><rtps>'
+                    '<builtin><initialPeersList><locator><udpv4>'
+                    f'<address>{address}</address></udpv4></locator></initialPeersList></builtin>'
+                    '</rtps></participant></dds>')
+    environment = {RANGE: 'LOCALHOST', variable: str(file)}
+    text = open_reach(environment, middleware)
+    assert (f'names {address}: those beside this computer may' in text) is far
+    assert one_computer(environment, middleware) is not far
+    assert far or text == ''
+    # of another middleware or version
+    assert open_reach({RANGE: 'LOCALHOST', 'CYCLONEDDS_URI': str(file), NEW: str(file)},
+                      CONNEXT) == ''
 
 
 @pytest.mark.parametrize('middleware, environment, span', [
