@@ -57,7 +57,7 @@ def checks(arguments: argparse.Namespace) -> Iterator[Check]:
     if _there('can') and _there('canopen') and _there('serial'):
         yield from _bus(arguments)
     if _there('rclpy') and not arguments.no_network:
-        yield ros.other_robots(middleware=middleware)
+        yield ros.other_robots()
 
 
 def _bus(arguments: argparse.Namespace) -> Iterator[Check]:

@@ -116,7 +116,7 @@ def network(environment: Mapping[str, str] = os.environ,
 def other_robots(environment: Mapping[str, str] = os.environ,
                  middleware: Middleware | None = None) -> Check:
     """Return the check for other robots; a wrong domain or middleware ends its process."""
-    found = middleware or DEFAULT
+    found = middleware or installed() or DEFAULT
     if found.zenoh and not routers(environment):
         return warn(ON_AIR, 'not searched: without a router of Zenoh nothing is found', ROUTER)
     return apart(company, ON_AIR, 'correct domain, range and middleware, then check again')
