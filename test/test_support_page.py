@@ -8,9 +8,17 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / 'docs/support.md').read_text(encoding='utf-8')
-ROWS = [[cell.strip() for cell in line[1:-1].split('|')]
-        for line in PAGE.partition('## Programs')[2].partition('\n## ')[0].splitlines()
-        if line.startswith('| ') and not line.startswith('| program')]
+
+
+def rows(title):
+    """Return the cells of the table below a title."""
+    part = PAGE.partition(f'\n## {title}\n')[2].partition('\n## ')[0]
+    lines = [line for line in part.splitlines() if line.startswith('|')]
+    # without the head and the line below it
+    return [[cell.strip() for cell in line[1:-1].split('|')] for line in lines[2:]]
+
+
+ROWS, PLATFORMS = rows('Programs'), rows('Distributions, Python, systems')
 LAUNCH = {path.name.removesuffix('.launch.py') for path in (ROOT / 'launch').glob('*.launch.py')}
 
 
@@ -27,3 +35,25 @@ def test_commands_name_launch_files_of_this_package():
     commands = ' '.join(row[3] for row in ROWS)
     named = set(re.findall(r'(\w+)\.launch\.py', commands))
     assert named and named <= LAUNCH
+
+
+def test_every_distribution_python_and_middleware_says_whether_it_was_run(distribution):
+    for ros, middleware, system, python, how, what in PLATFORMS:
+        assert how in ('run', 'read', 'not run') and ros and middleware
+        # what was run has a version of Python and a result
+        assert how != 'run' or (system and re.search(r'3\.\d\d', python) and what)
+    named = ' '.join(' '.join(row) for row in PLATFORMS)
+    for name in ('Jazzy', 'Kilted', 'Lyrical', 'Fast DDS', 'rmw_zenoh', 'rmw_cyclonedds'):
+        assert name in named
+    tested = [line.rpartition(' ')[2] for line in distribution.metadata.classifiers
+              if re.search(r':: 3\.\d+$', line)]
+    assert len(tested) >= 5 and all(
+        any(python in row[3] for row in PLATFORMS if 'Jazzy' in row[0]) for python in tested)
+
+
+def test_the_oldest_libraries_of_the_page_are_those_of_the_metadata(distribution):
+    (row,) = (row for row in PLATFORMS if 'oldest' in row[3])
+    for name in ('NumPy', 'SciPy', 'Numba'):
+        least = next(re.search(r'>=([\d.]+)', line)[1] for line in distribution.install_requires
+                     if line.startswith(name.lower()))
+        assert f'{name} {least}' in row[3]
