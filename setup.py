@@ -88,7 +88,7 @@ for room in ('robots', 'vehicles', 'terrains', 'urdf', 'meshes', 'rviz', 'worlds
 
 # the simulation needs the core of MuJoCo alone; pictures and its window need what draws, too. For
 # Python 3.10 there is the undivided package only. 4.0.0 solves sparse systems wrongly
-undivided = 'mujoco>=3.2,!=4.0.0; python_version < "3.11"'
+undivided = 'mujoco>=3.10,!=4.0.0; python_version < "3.11"'
 sim = ['mujoco-core>=4.0.1; python_version >= "3.11"', undivided, 'xacro>=2']
 drawing = ['mujoco-core[rendering]>=4.0.1; python_version >= "3.11"', undivided]
 film = [*drawing, 'imageio[ffmpeg]>=2.31']
@@ -98,7 +98,7 @@ campaign = ['dask[distributed]>=2023.12.1', 'pandas>=2.1', 'pyarrow>=14', 'cma>=
 docs = ['sphinx>=8.1', 'furo>=2024.8.6', 'myst-parser>=4', 'sphinx-copybutton>=0.5.2']
 test = ['pytest>=8.2,<9', 'pytest-timeout>=2.2', 'pytest-xdist>=3.5', 'hypothesis>=6.98',
         'sympy>=1.12', 'transforms3d>=0.4.2', 'pin>=3', 'casadi>=3.6', *drawing,
-        'yourdfpy>=0.0.56', 'ruff>=0.4',
+        'yourdfpy>=0.0.56', 'ruff>=0.15',
         'mypy>=1.13', 'types-PyYAML>=6',
         'websockets>=15', 'setuptools>=64,<80', 'wheel>=0.42',
         'colcon-common-extensions>=0.3', *docs]
