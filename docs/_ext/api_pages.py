@@ -15,12 +15,11 @@ from typing import Any
 from docstring_text import restructured
 from docutils import nodes
 from public_names import Module, defined, members, modules, of_package, resolved, summary
+from signatures import arguments, class_arguments, decorators
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 
 FOLDER = 'api/'
-# a default value that is longer says less than three points
-LONGEST_DEFAULT = 40
 INDENT = '   '
 
 
@@ -28,55 +27,8 @@ def _indented(lines: list[str]) -> list[str]:
     return [INDENT + line if line.strip() else '' for line in lines]
 
 
-def _decorators(node: ast.ClassDef | ast.FunctionDef) -> set[str]:
-    return {ast.unparse(d).split('(')[0].split('.')[-1] for d in node.decorator_list}
-
-
-def _default(value: ast.expr | None) -> str:
-    text = '' if value is None else ast.unparse(value)
-    return '...' if len(text) > LONGEST_DEFAULT or text.startswith('field(') else text
-
-
-def _arguments(node: ast.FunctionDef, is_method: bool) -> str:
-    """Return the arguments of a function as text, long default values left out."""
-    takes = node.args
-    if is_method and 'staticmethod' not in _decorators(node):
-        first = takes.posonlyargs or takes.args
-        takes = ast.arguments(**{**{k: getattr(takes, k) for k in takes._fields},
-                                 ('posonlyargs' if takes.posonlyargs else 'args'): first[1:]})
-    shortened = [ast.Constant(...) if _default(d) == '...' else d for d in takes.defaults]
-    keyword = [ast.Constant(...) if d is not None and _default(d) == '...' else d
-               for d in takes.kw_defaults]
-    return ast.unparse(ast.arguments(**{**{k: getattr(takes, k) for k in takes._fields},
-                                        'defaults': shortened, 'kw_defaults': keyword}))
-
-
-def _fields(node: ast.ClassDef) -> str:
-    """Return the fields of a dataclass or named tuple as the arguments that they are."""
-    words = []
-    for line in node.body:
-        if isinstance(line, ast.AnnAssign) and not ast.unparse(line.target).startswith('_'):
-            kind = ast.unparse(line.annotation)
-            if not kind.startswith('ClassVar'):
-                default = _default(line.value)
-                words.append(f'{ast.unparse(line.target)}: {kind}'
-                             + (f' = {default}' if default else ''))
-    return ', '.join(words)
-
-
-def _class_arguments(node: ast.ClassDef) -> str | None:
-    """Return what a class is made from, None where nobody makes one from arguments."""
-    bases = {ast.unparse(base).split('.')[-1] for base in node.bases}
-    if 'dataclass' in _decorators(node) or 'NamedTuple' in bases:
-        return _fields(node)
-    for line in node.body:
-        if isinstance(line, ast.FunctionDef) and line.name == '__init__':
-            return _arguments(line, is_method=True)
-    return None
-
-
 def _function(node: ast.FunctionDef, module: str, prefix: str = '') -> Iterator[str]:
-    kinds = _decorators(node)
+    kinds = decorators(node)
     returns = f' -> {ast.unparse(node.returns)}' if node.returns else ''
     if kinds & {'property', 'cached_property'}:
         yield f'.. py:property:: {prefix}{node.name}'
@@ -85,7 +37,7 @@ def _function(node: ast.FunctionDef, module: str, prefix: str = '') -> Iterator[
     else:
         what = 'method' if prefix else 'function'
         yield (f'.. py:{what}:: {prefix}{node.name}'
-               f'({_arguments(node, bool(prefix))}){returns}')
+               f'({arguments(node, bool(prefix))}){returns}')
         for kind in ('staticmethod', 'classmethod', 'abstractmethod'):
             if kind in kinds:
                 yield f'{INDENT}:{kind}:'
@@ -95,8 +47,8 @@ def _function(node: ast.FunctionDef, module: str, prefix: str = '') -> Iterator[
 
 
 def _class(node: ast.ClassDef, module: str) -> Iterator[str]:
-    arguments = _class_arguments(node)
-    yield f'.. py:class:: {node.name}' + ('' if arguments is None else f'({arguments})')
+    made_from = class_arguments(node)
+    yield f'.. py:class:: {node.name}' + ('' if made_from is None else f'({made_from})')
     yield ''
     bases = [b for b in map(ast.unparse, node.bases) if b not in ('NamedTuple', 'ABC', 'object')]
     if bases:
@@ -107,7 +59,7 @@ def _class(node: ast.ClassDef, module: str) -> Iterator[str]:
     yield from _indented(restructured(ast.get_docstring(node) or '', module))
     yield ''
     for inner in members(node):
-        if isinstance(inner, ast.FunctionDef) and 'setter' not in _decorators(inner):
+        if isinstance(inner, ast.FunctionDef) and 'setter' not in decorators(inner):
             yield from _indented(list(_function(inner, module, f'{node.name}.')))
 
 
