@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -13,6 +14,9 @@ from setuptools import find_packages, setup
 # of a project of other authors, so that the distribution has one of its own
 PACKAGE = 'c3p'
 DISTRIBUTION = 'c3p-robots'
+# address of the public repository, without a slash at its end; empty until there is one. The page
+# of the package index and the links of the metadata lead there (docs/releasing.md)
+REPOSITORY = ''
 # c3p_bringup/programs.py
 PROGRAMS = (
     'sensed_kinematics_node',
@@ -70,6 +74,34 @@ def tree(source: str, target: str | None = None) -> list[tuple[str, list[str]]]:
     return entries
 
 
+def for_index(text: str, repository: str = REPOSITORY) -> str:
+    """
+    Return README.md as a package index shows it, where no files are beside it.
+
+    Links to files lead to the repository. Without its address they are text, and pictures their
+    description.
+    """
+    def changed(found: re.Match[str]) -> str:
+        picture, label, target = found.groups()
+        if target.startswith(('https:', 'http:', 'mailto:', '#')):
+            return found.group()
+        if repository:
+            return f'{picture}[{label}]({repository}/{"raw" if picture else "blob"}/main/{target})'
+        return f'*[{label}]*' if picture else label
+
+    return re.sub(r'(!?)\[([^\]]*)\]\(([^)\s]+)\)', changed, text)
+
+
+def project_urls(repository: str = REPOSITORY) -> dict[str, str]:
+    """Return the links of the metadata; none without a public repository."""
+    if not repository:
+        return {}
+    return {'Source': repository,
+            'Issues': f'{repository}/issues',
+            'Documentation': f'{repository}/tree/main/docs',
+            'Changelog': f'{repository}/blob/main/CHANGELOG.rst'}
+
+
 share = f'share/{PACKAGE}'
 data_files = [
     ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
@@ -97,7 +129,7 @@ hardware = ['canopen>=2.3', 'python-can>=4.3', 'pyserial>=3.5']
 campaign = ['dask[distributed]>=2023.12.1', 'pandas>=2.1', 'pyarrow>=14', 'cma>=3.3']
 docs = ['sphinx>=8.1', 'furo>=2024.8.6', 'myst-parser>=4', 'sphinx-copybutton>=0.5.2']
 test = ['pytest>=8.2,<9', 'pytest-timeout>=2.2', 'pytest-xdist>=3.5', 'hypothesis>=6.98',
-        'sympy>=1.12', 'transforms3d>=0.4.2', 'pin>=3', 'casadi>=3.6', *drawing,
+        'coverage>=7.10', 'sympy>=1.12', 'transforms3d>=0.4.2', 'pin>=3', 'casadi>=3.6', *drawing,
         'yourdfpy>=0.0.56', 'ruff>=0.15',
         'mypy>=1.13', 'types-PyYAML>=6',
         'websockets>=15', 'setuptools>=64,<80', 'wheel>=0.42',
@@ -108,22 +140,32 @@ setup(
     version='0.1.0',
     description='Kinematics, odometry, dynamics and control of passively steered caster robots',
     # colcon build --symlink-install runs a link to this file
-    long_description=Path(__file__).resolve().with_name('README.md').read_text(encoding='utf-8'),
+    long_description=for_index(
+        Path(__file__).resolve().with_name('README.md').read_text(encoding='utf-8')),
     long_description_content_type='text/markdown',
     author='The C3P authors',
     author_email='c3p@example.org',
     maintainer='The C3P authors',
     maintainer_email='c3p@example.org',
     license='Apache-2.0',
+    license_files=['LICENSE', 'AUTHORS'],
+    url=REPOSITORY or None,
+    project_urls=project_urls(),
+    keywords=['ROS 2', 'mobile robot', 'caster', 'holonomic', 'odometry', 'closed-chain dynamics',
+              'model-predictive control', 'traction control', 'CANopen', 'simulation'],
     classifiers=[
         'Development Status :: 4 - Beta',
         'Intended Audience :: Developers',
         'Intended Audience :: Science/Research',
         'License :: OSI Approved :: Apache Software License',
+        'Natural Language :: English',
         'Operating System :: POSIX :: Linux',
         'Programming Language :: Python :: 3',
         *(f'Programming Language :: Python :: {version}' for version in PYTHONS),
+        'Programming Language :: Python :: 3 :: Only',
         'Topic :: Scientific/Engineering',
+        'Topic :: Scientific/Engineering :: Physics',
+        'Topic :: Software Development :: Libraries :: Python Modules',
         'Typing :: Typed',
     ],
     packages=find_packages(include=['c3p_*', 'c3p_*.*']),

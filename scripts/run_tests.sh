@@ -4,11 +4,19 @@
 # With --kilted as the first argument: the tests of the nodes, on the wheels of ROS 2 Kilted.
 # With --oldest: all tests, without the linter, with the oldest versions that setup.py allows of all
 # libraries; PYTHON=python3.10 for the oldest Python as well.
+# With --coverage: measures the statements that the tests run, into out/coverage, and writes the
+# table of QUALITY_DECLARATION.md.
 
 source "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 # folders whose tests run rclpy; the mathematics is the same on every distribution
 nodes=(test/c3p_ros test/nodes test/c3p_bags/player test/c3p_bags/recorder test/launch)
-distribution=jazzy oldest=no
+distribution=jazzy oldest=no python=(python)
+if [ "${1:-}" = --coverage ]; then
+    # the configuration of pyproject.toml includes the processes that tests start
+    python=(python -m coverage run)
+    rm -rf out/coverage && mkdir -p out/coverage
+    shift
+fi
 if [ "${1:-}" = --kilted ]; then
     distribution=kilted venv=.venv-kilted
     shift
@@ -42,7 +50,7 @@ finish_compiling
 chosen=no failed=0
 run() {
     local code=0
-    python -m pytest "$@" || code=$?
+    "${python[@]}" -m pytest "$@" || code=$?
     [ "$code" = 5 ] || chosen=yes
     [ "$code" = 0 ] || [ "$code" = 5 ] || failed=$code
 }
@@ -50,4 +58,16 @@ run -m 'not real_time' --numprocesses auto --dist loadfile "$@"
 # the few robots of several processes that drive by the clock on the wall
 [ $distribution = kilted ] || run -m real_time "$@"
 [ $chosen = yes ] || failed=5
+if [ ${#python[@]} -gt 1 ]; then
+    # machine code cannot be counted: the equations once more as Python. Tests of the compiler itself
+    # fail there, and some take too long
+    NUMBA_DISABLE_JIT=1 "${python[@]}" -m pytest -q --timeout 15 --continue-on-collection-errors \
+        --numprocesses auto --dist loadfile -m 'not real_time' test/c3p_kinematics \
+        test/c3p_dynamics > out/coverage/uncompiled.log 2>&1 || true
+    folders=()
+    for argument in "$@"; do
+        [ ! -e "${argument%%::*}" ] || folders+=("$argument")
+    done
+    python scripts/write_coverage.py ${folders:+--tests "${folders[*]}"}
+fi
 exit $failed
