@@ -59,11 +59,6 @@ run -m 'not real_time' --numprocesses auto --dist loadfile "$@"
 [ $distribution = kilted ] || run -m real_time "$@"
 [ $chosen = yes ] || failed=5
 if [ ${#python[@]} -gt 1 ]; then
-    # machine code cannot be counted: the equations once more as Python. Tests of the compiler itself
-    # fail there, and some take too long
-    NUMBA_DISABLE_JIT=1 "${python[@]}" -m pytest -q --timeout 15 --continue-on-collection-errors \
-        --numprocesses auto --dist loadfile -m 'not real_time' test/c3p_kinematics \
-        test/c3p_dynamics > out/coverage/uncompiled.log 2>&1 || true
     folders=()
     for argument in "$@"; do
         [ ! -e "${argument%%::*}" ] || folders+=("$argument")
