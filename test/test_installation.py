@@ -11,6 +11,7 @@ import subprocess
 import sys
 import textwrap
 import xml.etree.ElementTree as ET
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -110,6 +111,31 @@ def colcon_environment():
     path = f'{Path(sys.executable).parent}{os.pathsep}{os.environ["PATH"]}'
     return {**os.environ, 'PATH': path, 'COLCON_LOG_PATH': os.devnull,
             'COLCON_DEFAULTS_FILE': os.devnull}
+
+
+def test_the_wheel_of_the_source_archive_is_that_of_the_tree(copied, tmp_path):
+    pytest.importorskip('wheel', reason='pip install "setuptools<80" wheel')
+    tree = shutil.copytree(copied, tmp_path / 'tree')
+    built(tree, 'sdist', 'bdist_wheel')
+    archive, = tree.glob('dist/*.tar.gz')
+    shutil.unpack_archive(archive, tmp_path / 'unpacked')
+    unpacked, = (tmp_path / 'unpacked').iterdir()
+    built(unpacked, 'bdist_wheel')
+    contents = [set(zipfile.ZipFile(wheel).namelist())
+                for place in (tree, unpacked) for wheel in place.glob('dist/*.whl')]
+    assert len(contents) == 2 and contents[0] == contents[1]
+    assert any(name.endswith('dist-info/LICENSE') or name.endswith('licenses/LICENSE')
+               for name in contents[0])
+    beside = {path.name for path in unpacked.iterdir()}
+    assert {'LICENSE', 'AUTHORS', 'CHANGELOG.rst', 'SECURITY.md'} <= beside
+    assert 'test' not in beside
+
+
+def built(tree, *commands):
+    """Run commands of setup.py in a copy of the tree."""
+    done = subprocess.run([sys.executable, 'setup.py', '--quiet', *commands], cwd=tree, text=True,
+                          capture_output=True, timeout=300)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.fixture(params=['pip_prefix', 'colcon_prefix'])
@@ -323,7 +349,7 @@ def test_manifest_is_format_3_and_agrees_with_setup(manifest, distribution):
     assert manifest.findtext('license') == setup.license == 'Apache-2.0'
     assert manifest.find('maintainer').get('email') == setup.maintainer_email
     assert manifest.findtext('maintainer') == setup.maintainer
-    assert setup.long_description.startswith((ROOT / 'README.md').read_text('utf-8')[:300])
+    assert setup.long_description.startswith('# c3p: ')
     assert setup.long_description_content_type == 'text/markdown'
     assert 'Typing :: Typed' in setup.classifiers
     assert manifest.findtext('export/build_type') == 'ament_python'
