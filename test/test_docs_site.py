@@ -108,11 +108,11 @@ def test_links_to_source_lead_to_what_they_name():
     text = ('[`casters.inverse`](../../c3p_kinematics/casters.py) '
             '[how](../../c3p_kinematics/casters.py) '
             '[constants](../../config/c3p.yaml) [here](../nodes.md) '
-            '[grounds](../../c3p_description/terrains)')
+            '[grounds](../../c3p_description/terrains) [policy](../../SECURITY.md)')
     assert rewritten(page, text) == (
         '{py:obj}`casters.inverse <c3p_kinematics.casters.inverse>` '
         '{py:obj}`how <c3p_kinematics.casters>` '
-        '[constants](../../config/c3p.yaml) [here](../nodes.md) `grounds`')
+        '[constants](../../config/c3p.yaml) [here](../nodes.md) `grounds` `policy`')
 
 
 @pytest.mark.parametrize('path', TUTORIALS, ids=lambda path: path.stem)

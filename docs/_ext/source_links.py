@@ -3,7 +3,8 @@
 Sphinx extension: links from pages to source files, which a forge shows and a site has not.
 
 ``[text](../c3p_ros/wire.py)`` leads to the description of the module or, where the text is the
-name of something in it, to that. Other files are copied into the site; other folders are named.
+name of something in it, to that. Other files are copied into the site; other folders and pages
+of the root are named.
 """
 
 from __future__ import annotations
@@ -40,7 +41,10 @@ def rewritten(page: Path, text: str) -> str:
         label = label.replace('`', '')
         if full:
             return f'{{py:obj}}`{label} <{full}>`'
-        return f'`{label}`' if (page.parent / link).is_dir() else found.group(0)
+        place = (page.parent / link).resolve()
+        # a page of the root is not one of the site, and Sphinx would take it for one
+        named = place.is_dir() or (place.suffix == '.md' and place.parent == ROOT)
+        return f'`{label}`' if named else found.group(0)
 
     return LINK.sub(changed, text)
 
