@@ -46,6 +46,11 @@ def test_a_name_is_recorded_once():
     assert len(names) == len(set(names))
 
 
+def test_no_recorded_name_begins_with_an_underscore():
+    names = [write_public_api.name_of(line) for line in PYTHON]
+    assert not [name for name in names if any(part.startswith('_') for part in name.split('.'))]
+
+
 @pytest.mark.parametrize('old, new, gone, changed, added', [
     ('c3p_a.f(x)', '', 1, 0, 0),
     ('c3p_a.f(x)', 'c3p_a.f(x, y=1)', 0, 1, 0),
