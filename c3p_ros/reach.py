@@ -30,6 +30,8 @@ RANGES = ('OFF', 'LOCALHOST', 'SUBNET', 'SYSTEM_DEFAULT')
 FAR = ('SUBNET', 'SYSTEM_DEFAULT')
 
 SUBNET, PAGE = 'every computer of this network', 'docs/security.md'
+# the remedy of most of them
+NEAR = f'{RANGE}=LOCALHOST'
 
 
 class Opening(NamedTuple):
@@ -37,7 +39,7 @@ class Opening(NamedTuple):
 
     cause: str
     computers: str = SUBNET
-    remedy: str = f'{RANGE}=LOCALHOST'
+    remedy: str = NEAR
 
     def __str__(self) -> str:
         """Return the warning."""

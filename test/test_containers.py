@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from c3p_bringup.doctor.ros import DISTRIBUTIONS
+from c3p_ros.distribution import DISTRIBUTIONS
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / '.devcontainer'

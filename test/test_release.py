@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from source_tree import python_path
 
 ROOT = Path(__file__).resolve().parents[1]
 DECLARATION = (ROOT / 'QUALITY_DECLARATION.md').read_text(encoding='utf-8')
@@ -122,7 +123,8 @@ def test_kernels_are_counted_apart_and_only_where_they_run_as_python(write_cover
     data.mkdir()
     ran = subprocess.run([sys.executable, '-m', 'coverage', 'run', '--source=c3p_sample',
                           f'--data-file={data}/one', 'use.py'], cwd=tmp_path, text=True,
-                         capture_output=True, env={**os.environ, 'PYTHONPATH': str(tmp_path)})
+                         capture_output=True,
+                         env={**os.environ, 'PYTHONPATH': python_path(tmp_path)})
     assert ran.returncode == 0, ran.stderr
     monkeypatch.setattr(write_coverage, 'DATA', data)
     monkeypatch.chdir(tmp_path)
