@@ -149,7 +149,8 @@ def slip_faults(bench: Bench, random: Sequence[int] = RANDOM, hours: float = HOU
     metrics = {'reached': True, **_summary(cases), 'hours': driving,
                'false_alarms_per_hour': sum(d.false_alarms for d in quiet) / driving,
                'slip_alarms': sum(d.slip_alarms for d in quiet),
-               'quiet_drives': len(quiet),
+               'quiet_drives': sum(not drive.fallen for drive in quiet),
+               'fallen_drives': sum(drive.fallen for drive in quiet),
                'robots': [r.name for r in robots], 'slips_0_1_mps': _slip_summary(oblique),
                'kinds': {kind: _summary([c for c in cases if c.kind == kind])
                          for kind in dict.fromkeys(c.kind for c in cases)},

@@ -17,7 +17,7 @@ from c3p_kinematics.casters import inverse
 from c3p_simulation.contact_plant.installed_mujoco import installed_mujoco
 from c3p_simulation.contact_plant.mujoco_model import BodyShape, gravity, mjcf
 from c3p_simulation.contact_plant.mujoco_tyres import set_tyres, stand, tyre_geoms, wheel_loads
-from c3p_simulation.plants.checks import PlantError, per_caster, positive
+from c3p_simulation.plants.checks import FallenError, PlantError, per_caster, positive
 from c3p_simulation.plants.floor import FloorPatch, checked_patch, friction_at
 from c3p_simulation.plants.plant import GroundTruth, JointSample, PushedPlant
 
@@ -173,9 +173,9 @@ class MujocoPlant(PushedPlant):
         roll, pitch = self._qpos[TILTS].tolist()
         # also raises for NaN
         if not (abs(roll) < FALLEN and abs(pitch) < FALLEN):
-            raise PlantError(f'{self._robot.name} has fallen over {self._time:.3f} s after its '
-                             'reset; lower its centre of mass, widen its base, or reduce '
-                             'the load')
+            raise FallenError(f'{self._robot.name} has fallen over {self._time:.3f} s after its '
+                              'reset; lower its centre of mass, widen its base, or reduce '
+                              'the load')
 
     def _contact_points(self) -> Array:
         """Return where the tyres touch the floor, (n, 2) m."""

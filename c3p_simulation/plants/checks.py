@@ -15,6 +15,10 @@ class PlantError(ValueError):
     """MuJoCo is not installed, or the robot has fallen over."""
 
 
+class FallenError(PlantError):
+    """The robot has fallen over."""
+
+
 def finite(name: str, value: ArrayLike, size: int) -> Array:
     """
     Return `value` as `size` finite floats.

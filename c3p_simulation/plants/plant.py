@@ -207,7 +207,7 @@ class PushedPlant(ABC):
         ------
         ValueError
             A torque that is not finite, a wrong size, or a `dt` that is not positive.
-        PlantError
+        FallenError
             The robot has fallen over (contact plant).
         """
         self._torque, dt = clipped_torque(self._robot, wheel_torque), positive('dt', dt)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The experiment of faults, small; its scores against series made by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -64,6 +66,15 @@ def test_true_slip_is_no_driving_without_faults(bench):
     drive = quiet_drive(bench.robot, 'oil', 4, 20.0, bench.conditions)
     assert isinstance(drive, QuietDrive) and drive.time < 19.0
     assert drive.slip_alarms > 0 and drive.false_alarms == 0 and drive.largest < 1.0
+
+
+def test_a_robot_that_falls_over_ends_its_drive_and_not_the_experiment(bench):
+    """Some random robots do; the hour was lost with the first one that fell."""
+    # its weight is 1 cm from the edge of its wheels
+    leaning = replace(bench.robot, platform_com=np.array([0.2, 0.0]))
+    drive = quiet_drive(leaning, 'clean', 1, 10.0, bench.conditions)
+    assert drive.fallen and drive.time == 0.0 and drive.largest == 0.0
+    assert drive.false_alarms == drive.slip_alarms == 0 and not drive.alarms.any()
 
 
 def test_every_row_has_its_metric_and_the_page_is_written(outcome, bench, tmp_path):
