@@ -9,6 +9,7 @@ import rclpy  # noqa: E402
 from nav_msgs.msg import Odometry  # noqa: E402
 
 from c3p_ros.node import SuiteNode  # noqa: E402
+from c3p_ros.orderly_node import OrderlyNode  # noqa: E402
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ class Quarter(Half):
 
 @pytest.mark.parametrize('kind', [Half, Quarter])
 def test_a_constructor_that_fails_leaves_no_publisher(context, kind):
-    observer = rclpy.create_node('observer', context=context)
+    observer = OrderlyNode('observer', context=context)
     with pytest.raises(ValueError, match='gain = 2') as refused:
         kind(context=context)
     # the error, which holds the half node, is still there

@@ -137,7 +137,7 @@ def test_a_node_ends_where_rclpy_drops_its_service_of_type_descriptions(context,
         del self._type_description_service
 
     monkeypatch.setattr(Node, 'destroy_node', destroy_all)
-    observer = rclpy.create_node('observer', context=context)
+    observer = OrderlyNode('observer', context=context)
     OrderlyNode('described', context=context).destroy_node()
     assert observer.get_node_names() == ['observer']
 
@@ -166,7 +166,7 @@ def counted(patch, at=-1):
 
 @pytest.mark.parametrize('name', NODES)
 def test_a_constructor_that_fails_leaves_neither_node_nor_thread(name, make, context):
-    observer = rclpy.create_node('observer', context=context)
+    observer = OrderlyNode('observer', context=context)
     threads = set(threading.enumerate())
     with pytest.MonkeyPatch.context() as patch:
         made = counted(patch)
@@ -201,7 +201,7 @@ class Parts(OrderlyNode):
 
 
 def test_parts_end_last_first_and_the_node_also_if_one_of_them_cannot(context):
-    observer, told = rclpy.create_node('observer', context=context), []
+    observer, told = OrderlyNode('observer', context=context), []
     node = Parts(told, context=context)
     with pytest.raises(ValueError, match='cannot end'):
         node.destroy_node()
