@@ -64,7 +64,7 @@ def sentence(runs: Runs) -> str:
 
 
 def figures(runs: Runs) -> list[str]:
-    """Return the table of the figures of all runs."""
+    """Return the table of the metrics of all runs."""
     lines = ['| figure | bar | median of the seeds | worst |', '|---|---|---|---|']
     for row in ROWS:
         values = [value for run in runs if (value := row.value(run)) is not None]
