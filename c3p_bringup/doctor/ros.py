@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from c3p_bringup.doctor.apart import ApartError, apart, value_apart
-from c3p_bringup.doctor.check import Check, fail, ok, warn
+from c3p_bringup.doctor.check import Check, Level, fail, ok, warn
 from c3p_bringup.doctor.network import (
     discovery_range,
     domain,
@@ -54,8 +54,11 @@ def client_library(environment: Mapping[str, str] = os.environ) -> Iterator[Chec
     if sourced and known != sourced:
         yield warn('ROS_DISTRO', f'{sourced}, but rclpy is of {known}', 'use either an '
                    'environment with wheels or one sourced setup file')
-    yield apart(middleware, 'middleware', OTHER_MIDDLEWARE)
-    yield apart(executor, 'executor', OTHER_MIDDLEWARE)
+    loaded = apart(middleware, 'middleware', OTHER_MIDDLEWARE)
+    yield loaded
+    # rclpy loads the middleware first
+    if loaded.level is Level.OK:
+        yield apart(executor, 'executor', OTHER_MIDDLEWARE)
 
 
 def middleware() -> Check:

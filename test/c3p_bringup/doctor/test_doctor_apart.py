@@ -34,7 +34,7 @@ def asleep():
 
 @pytest.fixture
 def importable(monkeypatch):
-    monkeypatch.setenv('PYTHONPATH', python_path(ROOT, Path(__file__).parent))
+    monkeypatch.setenv('PYTHONPATH', python_path(ROOT, ROOT / 'test', Path(__file__).parent))
 
 
 def test_a_check_in_its_own_process_returns_its_result_or_is_a_failure(importable, monkeypatch):
