@@ -60,27 +60,26 @@ def test_a_cycle_passes_in_the_order_of_ranks_and_copies_are_dropped():
     assert hall.topics()[5:].count('odom') == 2
 
 
+def hall_with_lost_copies(*own):
+    """Return a hall in which a node has published these, and the number of messages heard."""
+    hall, data = Hall(), iter(own)
+    odom = hall.publisher('odom')
+    hall.listen(hall.node(), 'joints', lambda _: odom(next(data)))
+    hall.listen(hall.node(), 'odom')
+    for _ in own:
+        hall.arrive('joints', b'j')
+    return hall, len(hall.heard)
+
+
 def test_copies_after_lost_ones_are_dropped():
     """A queue of one keeps the newest only."""
-    hall, count = Hall(), iter(range(9))
-    odom = hall.publisher('odom')
-    hall.listen(hall.node(), 'joints', lambda _: odom(f'{next(count)}'.encode()))
-    hall.listen(hall.node(), 'odom')
-    for _ in range(3):
-        hall.arrive('joints', b'j')
-    heard = len(hall.heard)
+    hall, heard = hall_with_lost_copies(b'0', b'1', b'2')
     hall.arrive('odom', b'2')
     assert len(hall.heard) == heard == 6
 
 
 def test_a_foreign_message_with_the_bytes_of_an_own_one_doubles_no_other(virtual_time):
-    hall, own = Hall(), iter((b'1', b'2'))
-    odom = hall.publisher('odom')
-    hall.listen(hall.node(), 'joints', lambda _: odom(next(own)))
-    hall.listen(hall.node(), 'odom')
-    for _ in range(2):
-        hall.arrive('joints', b'j')
-    heard = len(hall.heard)
+    hall, heard = hall_with_lost_copies(b'1', b'2')
     # of another process, before the copies; one of the three is heard, and nothing twice
     for data in (b'2', b'1', b'2'):
         hall.arrive('odom', data)
@@ -88,13 +87,7 @@ def test_a_foreign_message_with_the_bytes_of_an_own_one_doubles_no_other(virtual
 
 
 def test_a_foreign_message_with_the_bytes_of_a_lost_copy_is_heard_later(virtual_time):
-    hall, own = Hall(), iter((b'1', b'2'))
-    odom = hall.publisher('odom')
-    hall.listen(hall.node(), 'joints', lambda _: odom(next(own)))
-    hall.listen(hall.node(), 'odom')
-    for _ in range(2):
-        hall.arrive('joints', b'j')
-    heard = len(hall.heard)
+    hall, heard = hall_with_lost_copies(b'1', b'2')
     hall.arrive('odom', b'2')
     virtual_time.sleep(PATIENCE)
     hall.arrive('odom', b'1')

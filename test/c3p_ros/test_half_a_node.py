@@ -5,19 +5,10 @@ import pytest
 
 pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
 
-import rclpy  # noqa: E402
 from nav_msgs.msg import Odometry  # noqa: E402
 
 from c3p_ros.node import SuiteNode  # noqa: E402
 from c3p_ros.orderly_node import OrderlyNode  # noqa: E402
-
-
-@pytest.fixture
-def context():
-    context = rclpy.Context()
-    rclpy.init(context=context)
-    yield context
-    context.try_shutdown()
 
 
 class Half(SuiteNode):

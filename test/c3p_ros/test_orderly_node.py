@@ -11,7 +11,6 @@ from source_tree import SOURCES, name_of, tree_of
 
 pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
 
-import rclpy  # noqa: E402
 from rclpy.node import Node  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 from synthetic import scalars  # noqa: E402
@@ -26,14 +25,6 @@ MAKERS = ('create_publisher', 'create_subscription', 'create_service', 'create_c
 VALUES = {'emulated_cards': {'bus.interface': 'virtual', 'bus.channel': 'orderly'},
           'simulation': {'publish_clock': True},
           'rough_ground': {'publish_clock': True, 'terrain': 'flat'}}
-
-
-@pytest.fixture
-def context():
-    context = rclpy.Context()
-    rclpy.init(context=context)
-    yield context
-    context.try_shutdown()
 
 
 @pytest.fixture

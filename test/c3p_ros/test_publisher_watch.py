@@ -159,14 +159,6 @@ def test_a_chain_whose_first_part_has_two_publishers_is_lost():
     assert chain.lost(1.0) == []
 
 
-@pytest.fixture
-def context():
-    context = rclpy.Context()
-    rclpy.init(context=context)
-    yield context
-    context.try_shutdown()
-
-
 def looks(node):
     """Return what the watch of a node finds now, without waiting for its timer."""
     (watch,) = [t.callback.__self__ for t in node.timers
