@@ -262,6 +262,9 @@ class FaultMonitor:
     @property
     def suspect(self) -> int:
         """Caster with a row that odometry does without; −1 for none."""
+        # each sample asks, and most are without an alarm
+        if self.trust is self._whole:
+            return -1
         return self.report().caster if (self.trust == 0.0).any() else -1
 
     @property
