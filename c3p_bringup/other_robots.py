@@ -51,7 +51,8 @@ class OtherRobots:
     def __init__(self, session: Session, node: Node, present: int = 0,
                  environment: Mapping[str, str] = os.environ) -> None:
         """Start the discovery."""
-        self._session, self._node, self._present = session, node, present
+        self._session, self._node = session, node
+        self._present = present
         self._topics = [node.resolve_topic_name(topic) for topic in FEEDBACK]
         self._own: Counter[str] = Counter()
         self._discovery = Discovery(node, environment)

@@ -68,7 +68,8 @@ class LockState:
 
     def take(self, pressed: bool, now: float) -> None:
         """Process a message that was just published."""
-        self.received, self.pressed, self.unknown = now, pressed, False
+        self.received, self.pressed = now, pressed
+        self.unknown = False
         if pressed:
             self._secured = now
 
@@ -81,7 +82,8 @@ class LockState:
         that repeats its state then opens the lock with its next message.
         """
         if pressed or not 0.0 <= now - self._secured < COPY_DELAY:
-            self.received, self.pressed, self.unknown = now, pressed, False
+            self.received, self.pressed = now, pressed
+            self.unknown = False
 
     def take_kept(self, pressed: bool, now: float) -> None:
         """

@@ -90,7 +90,8 @@ class StopWatch:
     def __init__(self, robot: CasterRobot, settings: CardSettings, drives: Sequence[Drive],
                  places: Array) -> None:
         """Start at rest."""
-        self._robot, self._settings, self._drives = robot, settings, list(drives)
+        self._robot, self._settings = robot, settings
+        self._drives = list(drives)
         self.motion = DriveMotion(robot, settings, drives, places)
         self._places, self._sense = places, TorqueSense(robot, places.tolist())
         self._sensed_at, self._path = -math.inf, 0.0

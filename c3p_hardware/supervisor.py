@@ -186,7 +186,8 @@ class Supervisor:
         self.check_rest()
         self.disarm()
         if self.state == ArmState.FAULT:
-            self.faults, self.state, self._since = [], ArmState.RECOVERING, self._now
+            self.faults = []
+            self.state, self._since = ArmState.RECOVERING, self._now
             self._stops.release()
             for device in self.devices:
                 device.emergency = ''

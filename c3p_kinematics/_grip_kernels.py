@@ -108,7 +108,8 @@ def judge(geometry, steering, contact, dt, age, trust, grip):
     # the bound of each contact velocity
     reach = grip.acceleration * (age + dt)
     held = 0.0 < age < math.inf
-    plausible, slower, spun = 0, True, False
+    plausible = 0
+    slower, spun = True, False
     for i in range(n):
         along, across = 0.0, 0.0
         for j in range(3):
@@ -185,7 +186,8 @@ def departs(rolled, dt, lever, grip, steps, count):
     count : int
     """
     went, undo = np.empty(3), np.empty(3)
-    time, back, due = dt, 0, 0
+    time = dt
+    back, due = 0, 0
     while True:
         step = steps[(count - back) % len(steps)]
         if back == due:

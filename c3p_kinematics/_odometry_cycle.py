@@ -200,7 +200,8 @@ def move(geometry, motion, dt, weight, robust, trust, age, grip, lasting, place,
         advance(rolled, step, dt)
         since = departs(rolled, dt, place.lever, grip, ring.steps, count)
         if since >= 0:
-            verdict, held, back = HELD, True, since
+            verdict, held = HELD, True
+            back = since
     if held:
         return verdict, False, back
     for i in range(len(weight)):
