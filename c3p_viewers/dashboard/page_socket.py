@@ -28,6 +28,7 @@ command follows from the time at which its ``beat`` was sent, and includes both 
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 import time
@@ -235,7 +236,15 @@ class PageSocket(WebSocketHandler):
 
     def _send(self, values: Mapping[str, Any]) -> None:
         try:
-            self.write_message(json.dumps(values, separators=(',', ':'), allow_nan=False))
+            sent = self.write_message(json.dumps(values, separators=(',', ':'), allow_nan=False))
         except WebSocketClosedError:
             # `on_close` follows
-            pass
+            return
+        sent.add_done_callback(_take_closure)
+
+
+def _take_closure(sent: asyncio.Future[None]) -> None:
+    """Take the error of a page that goes away during a message; `on_close` follows."""
+    error = None if sent.cancelled() else sent.exception()
+    if error is not None and not isinstance(error, WebSocketClosedError):
+        raise error

@@ -2,9 +2,12 @@
 """The server of the live page, called by a plain client: page, heartbeats, commands, refusals."""
 
 import contextlib
+import gc
 import http.client
 import json
 import re
+import socket
+import struct
 import threading
 
 import numpy as np
@@ -340,6 +343,30 @@ def test_pages_that_read_nothing_do_not_delay_the_stop_of_another(served):
         page.next('beat')
         assert page.command('e_stop')['ok']
     assert ('e_stop', {}) in served.received
+
+
+def test_a_page_that_goes_away_during_a_message_leaves_no_traceback(served, caplog):
+    # more than the buffers of both ends hold
+    served.history.set_status({'fill': 'a' * 20_000_000})
+    gone = socket.create_connection(('127.0.0.1', served.server.port), timeout=PATIENCE)
+    gone.sendall(f'GET /socket HTTP/1.1\r\nHost: {served.host}\r\n'
+                 f'Origin: http://{served.host}\r\nUpgrade: websocket\r\n'
+                 'Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n'
+                 'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n'.encode())
+    first = json.dumps({'code': served.code}).encode()
+    # a text of less than 126 bytes, with a mask of zeros (RFC 6455, 5.2)
+    gone.sendall(bytes([0x81, 0x80 | len(first), 0, 0, 0, 0]) + first)
+    received = b''
+    while b'fill' not in received:
+        received += gone.recv(4096)
+    # reset, as by a browser that crashes
+    gone.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
+    gone.close()
+    with Page(served) as page:
+        page.next('beat')
+    served.close()
+    gc.collect()
+    assert not caplog.text
 
 
 def test_more_pages_than_the_limit_are_refused_and_the_others_stay(served):
