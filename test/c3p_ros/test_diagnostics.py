@@ -5,10 +5,9 @@ import pytest
 
 rclpy = pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
 
-from rclpy.node import Node  # noqa: E402
-
 from c3p_ros.cycle import RepeatedStamp  # noqa: E402
 from c3p_ros.diagnostics import ERROR, OK, REPEATED, WARN, Diagnostics  # noqa: E402
+from c3p_ros.orderly_node import OrderlyNode  # noqa: E402
 
 # far below the second between the regular messages
 AT_ONCE = 0.5
@@ -16,7 +15,7 @@ AT_ONCE = 0.5
 
 @pytest.fixture
 def probe(bench):
-    node = bench.add(lambda **options: Node('probe', namespace='/left', **options))
+    node = bench.add(lambda **options: OrderlyNode('probe', namespace='/left', **options))
     node.diagnostics = Diagnostics(node, 'c3p', lambda: {'figure': 42})
     bench.wait_for(lambda: 'left/probe' in bench.health, 'the first message', 3.0)
     return node

@@ -97,7 +97,8 @@ def watch_path():
     try:
         bench.add_cards()
         bench.add_interface(autostart='active')
-        bench.add(SensedKinematicsNode)
+        # tf2_msgs is not installed everywhere
+        bench.add(SensedKinematicsNode, publish_tf=False)
         # a short horizon: the kernels are not compiled
         short = {'mpc.steps': 8, 'mpc.horizon': 0.2}
         bench.add(VelocityControllerNode, controller='mpc', **short)
