@@ -41,7 +41,7 @@ import math
 
 import numpy as np
 
-from c3p_kinematics._planar_kernels import circle
+from c3p_kinematics._elementary import circle
 from c3p_kinematics.compiled import inlined, kernel
 
 # constant columns of `casters`: pivot, 1/d, 1/r, μ_e, μ_a, κ, μ_e − μ_a, friction coefficients in

@@ -37,7 +37,7 @@ from c3p_dynamics._caster_equations import (
     solved,
 )
 from c3p_dynamics._lane_tables import circle, level
-from c3p_kinematics import _planar_kernels as planar
+from c3p_kinematics import _elementary as elementary
 from c3p_kinematics._lanes import FEW, as_few, for_lanes, lane
 from c3p_kinematics.compiled import inlined, kernel
 
@@ -129,14 +129,14 @@ def march_few(model, state, wx, wy, wz, dt, steps):
         rates, alongs = 0.0 + moving[3], 0.0 + moving[0]
         cn, sn = circle(start + half * moving[3])
         a0, a1, a2, loss = accelerations(one, body, lossy, n, c, s, moving, vx, vy, w, wx, wy, wz)
-        h, g = planar.circle(phi)
+        h, g = elementary.circle(phi)
         dx, dy = h * vx - g * vy, g * vx + h * vy
         sx, sy, sw = vx, vy, w
         # two stages in the middle of the step
         b0, b1, b2, turn = a0, a1, a2, w
         for stage in range(2):
             c, s = cn, sn
-            h, g = planar.circle(phi + half * turn)
+            h, g = elementary.circle(phi + half * turn)
             ux, uy, turn = vx + half * b0, vy + half * b1, w + half * b2
             moving = speeds(one, c, s, ux, uy, turn)
             rates, alongs = rates + 2.0 * moving[3], alongs + 2.0 * moving[0]
@@ -148,7 +148,7 @@ def march_few(model, state, wx, wy, wz, dt, steps):
             dx, dy = dx + 2.0 * (h * ux - g * uy), dy + 2.0 * (g * ux + h * uy)
         # and one at its end
         c, s = cn, sn
-        h, g = planar.circle(phi + dt * turn)
+        h, g = elementary.circle(phi + dt * turn)
         ux, uy, turn = vx + dt * b0, vy + dt * b1, w + dt * b2
         moving = speeds(one, c, s, ux, uy, turn)
         rates, alongs = rates + moving[3], alongs + moving[0]

@@ -35,7 +35,8 @@ from c3p_dynamics._caster_equations import (
     turning_part,
 )
 from c3p_dynamics._sharing_kernels import share_least_norm
-from c3p_kinematics._planar_kernels import RANK_TOLERANCE, circle
+from c3p_kinematics._elementary import circle
+from c3p_kinematics._small import RANK_TOLERANCE
 from c3p_kinematics.compiled import inlined, kernel
 
 HEAD, ROW = 11, 14

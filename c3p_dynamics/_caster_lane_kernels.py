@@ -22,11 +22,11 @@ from c3p_dynamics._caster_equations import (
     packed_model,
 )
 from c3p_dynamics._lane_tables import circle, level
-from c3p_kinematics import _planar_kernels as planar
+from c3p_kinematics import _elementary as elementary
 from c3p_kinematics._lanes import LANES, as_lanes, for_lanes
 from c3p_kinematics.compiled import kernel
 
-_march = for_lanes(motion.march, {planar.circle: circle, equations.level: level})
+_march = for_lanes(motion.march, {elementary.circle: circle, equations.level: level})
 
 
 @kernel

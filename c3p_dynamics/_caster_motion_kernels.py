@@ -19,7 +19,7 @@ from c3p_dynamics._caster_equations import (
     packed_model,
     solved,
 )
-from c3p_kinematics._planar_kernels import circle
+from c3p_kinematics._elementary import circle
 from c3p_kinematics.compiled import COMPILED, inlined, kernel
 
 if COMPILED:

@@ -7,19 +7,19 @@ from __future__ import annotations
 import math
 
 from c3p_dynamics import _caster_equations as equations
-from c3p_kinematics import _planar_kernels as planar
+from c3p_kinematics import _elementary as elementary
 from c3p_kinematics._lanes import looked_up, where, whole
 from c3p_kinematics.compiled import inlined
 
-_SECTORS, _PER_RADIAN = planar._SECTORS, planar._SECTORS_PER_RADIAN
-_SECTOR, _SECTOR_REST, _CIRCLE = planar._SECTOR, planar._SECTOR_REST, planar._CIRCLE
+_SECTORS, _PER_RADIAN = elementary._SECTORS, elementary._SECTORS_PER_RADIAN
+_SECTOR, _SECTOR_REST, _CIRCLE = elementary._SECTOR, elementary._SECTOR_REST, elementary._CIRCLE
 _STEPS, _SATURATED = equations._STEPS, equations._SATURATED
 _LEVELS = equations._LEVELS.reshape(-1, 1)
 
 
 @inlined
 def circle(angle):
-    """Return cosine and sine as `_planar_kernels.circle`."""
+    """Return cosine and sine as `circle` of numbers."""
     k = whole(_PER_RADIAN * angle)
     h = (angle - k * _SECTOR) - k * _SECTOR_REST
     q = h * h

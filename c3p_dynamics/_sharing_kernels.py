@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from c3p_kinematics._planar_kernels import solve3
+from c3p_kinematics._small import solve3
 from c3p_kinematics.compiled import inlined, kernel
 
 # most steps of `share_weighted`; random problems with up to six wheels needed at most eight

@@ -13,8 +13,10 @@ import math
 
 import numpy as np
 
+from c3p_kinematics._elementary import wrap_angle
 from c3p_kinematics._odometry_kernels import LEAST_TRUST, turn
-from c3p_kinematics._planar_kernels import contact_rows, fit, log_row, put, wrap_angle
+from c3p_kinematics._planar_kernels import contact_rows, fit, log_row
+from c3p_kinematics._small import put
 from c3p_kinematics._step_kernels import coast
 from c3p_kinematics.compiled import kernel
 

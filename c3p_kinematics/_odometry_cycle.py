@@ -36,7 +36,8 @@ from c3p_kinematics._odometry_state import (
     cut_ring,
     cut_slip,
 )
-from c3p_kinematics._planar_kernels import measured, put, solve
+from c3p_kinematics._planar_kernels import measured, solve
+from c3p_kinematics._small import put
 from c3p_kinematics._uncertainty_kernels import add_slopes, carry, of_twist
 from c3p_kinematics.compiled import kernel
 from c3p_kinematics.sample_times import LEAST_RATE, interval, repeated

@@ -9,12 +9,6 @@ Public sides: se2.py and casters.py. Poses and steps are rows (x, y, yaw); the l
 direction and a = (cos θ, sin θ) the axle, the pivot moves with ``s = e·v_pivot = Rx ν`` and
 ``u = a·v_pivot = Ra ν``. `contact` (n, 2) is the velocity of each contact point [along, across]
 its wheel, m/s.
-
-`circle` gives sine and cosine from a table, to the rounding of a double. In the inner loops of the
-dynamics the mathematics library takes most of the time (some 10 ns for a sine and a cosine); the
-table takes 1 to 5 ns, is compiled into the loop, and needs nothing of the computer but
-multiplication and addition: the nearest entry, a short series for the rest, and the addition
-theorem.
 """
 
 from __future__ import annotations
@@ -23,78 +17,9 @@ import math
 
 import numpy as np
 
-from c3p_kinematics.compiled import inlined, kernel
-
-TURN = 2.0 * math.pi
-
-# below this angle [rad] the series is used; its first dropped term is 1e-2⁸/9! = 3e-22
-SMALL_ANGLE = 1e-2
-
-# fraction of its diagonal below which a Cholesky pivot is rounding: contact points nearer to each
-# other than 1e-7 of their distance from the origin, or of the caster offset, count as one
-RANK_TOLERANCE = 1e-14
-
-# parts of a turn; the series of sine and cosine below ends where 2π/512 no longer shows
-_SECTORS = 512
-_SECTORS_PER_RADIAN = _SECTORS / (2.0 * math.pi)
-# 2π/512 as a number of 30 bits, whose multiples are exact up to some 1e5 rad, and what is missing
-_SECTOR = math.ldexp(math.floor(math.ldexp(2.0 * math.pi / _SECTORS, 36)), -36)
-_TWO_PI_MINUS_ITS_DOUBLE = 2.4492935982947064e-16
-_SECTOR_REST = (2.0 * math.pi / _SECTORS - _SECTOR) + _TWO_PI_MINUS_ITS_DOUBLE / _SECTORS
-# by octants: the smaller the angle, the less its own rounding shows
-_OCTANT = [(math.cos(2.0 * math.pi * k / _SECTORS), math.sin(2.0 * math.pi * k / _SECTORS))
-           for k in range(_SECTORS // 8 + 1)]
-_QUARTER = _OCTANT[:-1] + [(s, c) for c, s in _OCTANT[:0:-1]]
-_HALF = _QUARTER + [(-s, c) for c, s in _QUARTER]
-_CIRCLE = np.array(_HALF + [(-c, -s) for c, s in _HALF])
-
-
-def wrap(angle):
-    """Return `angle`, a number or an array, in (−π, π]."""
-    rest = angle - TURN * np.rint(angle / TURN)
-    # rounding may leave the half-open interval by one unit in the last place
-    return rest + TURN * (rest <= -math.pi) - TURN * (rest > math.pi)
-
-
-# the same formula for one angle inside a kernel
-wrap_angle = kernel(wrap)
-
-
-@inlined
-def circle(angle):
-    """
-    Return ``cos(angle), sin(angle)``, each within 3e-16.
-
-    Beyond 1e5 rad as exact as the last bit of `angle` itself; an angle that is no number gives
-    none (plain Python: ValueError).
-    """
-    k = int(_SECTORS_PER_RADIAN * angle)
-    h = (angle - k * _SECTOR) - k * _SECTOR_REST
-    q = h * h
-    sine = h - h * q * (1.0 / 6.0 - q * (1.0 / 120.0))
-    rise = q * 0.5 - q * q * (1.0 / 24.0 - q * (1.0 / 720.0))
-    c, s = _CIRCLE[k & (_SECTORS - 1), 0], _CIRCLE[k & (_SECTORS - 1), 1]
-    return c - (c * rise + s * sine), s + (c * sine - s * rise)
-
-
-@kernel
-def arc(angle):
-    """Return (sin φ/φ, (1 − cos φ)/φ) without cancellation."""
-    if abs(angle) < SMALL_ANGLE:
-        q = angle * angle
-        return (1.0 - q / 6.0 * (1.0 - q / 20.0 * (1.0 - q / 42.0)),
-                0.5 * angle * (1.0 - q / 12.0 * (1.0 - q / 30.0 * (1.0 - q / 56.0))))
-    half = math.sin(0.5 * angle)
-    return math.sin(angle) / angle, 2.0 * half * half / angle
-
-
-@kernel
-def half_cotangent(angle):
-    """Return (φ/2) cot(φ/2) for |φ| ≤ π."""
-    if abs(angle) < SMALL_ANGLE:
-        q = angle * angle
-        return 1.0 - q / 12.0 * (1.0 + q / 60.0 * (1.0 + q / 42.0))
-    return 0.5 * angle * math.cos(0.5 * angle) / math.sin(0.5 * angle)
+from c3p_kinematics._elementary import arc, half_cotangent, wrap_angle
+from c3p_kinematics._small import RANK_TOLERANCE, solve3
+from c3p_kinematics.compiled import kernel
 
 
 @kernel
@@ -221,40 +146,6 @@ def accelerations(geometry, steering, twist, accel, wheel_accel, steering_accel)
             # dRx/dθ = −Ra and dRa/dθ = Rx
             wheel_accel[b, i] = (c * qy - s * qx - rate * across) / r
             steering_accel[b, i] = -(c * qx + s * qy + rate * along) / d - aw
-
-
-@kernel
-def put(values, place):
-    """Write `values` into `place`; ``place[:] = values`` compiles texts about unequal sizes."""
-    for i in range(len(values)):
-        place[i] = values[i]
-
-
-@kernel
-def solve3(a, b, x):
-    """
-    Solve the symmetric positive definite ``a x = b`` (3, 3) by Cholesky; return the last pivot.
-
-    A matrix without full rank (a pivot below RANK_TOLERANCE of its diagonal) gives nan and 0.
-    """
-    p00 = a[0, 0]
-    if p00 > 0.0:
-        l10, l20 = a[1, 0] / p00, a[2, 0] / p00
-        p11 = a[1, 1] - l10 * a[1, 0]
-        if p11 > RANK_TOLERANCE * a[1, 1]:
-            r21 = a[2, 1] - l20 * a[1, 0]
-            l21 = r21 / p11
-            p22 = a[2, 2] - l20 * a[2, 0] - l21 * r21
-            if p22 > RANK_TOLERANCE * a[2, 2]:
-                y0 = b[0]
-                y1 = b[1] - l10 * y0
-                y2 = b[2] - l20 * y0 - l21 * y1
-                x[2] = y2 / p22
-                x[1] = y1 / p11 - l21 * x[2]
-                x[0] = y0 / p00 - l10 * x[1] - l20 * x[2]
-                return math.sqrt(p22)
-    x[:] = np.nan
-    return 0.0
 
 
 @kernel

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from c3p_kinematics._planar_kernels import circle
+from c3p_kinematics._elementary import circle
 from c3p_kinematics.compiled import kernel
 
 # time constant of the low-pass that gives the acceleration of a twist, s

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import Array
+from c3p_kinematics import _elementary as elementary
 from c3p_kinematics import _planar_kernels as kernels
 
 
@@ -35,7 +36,7 @@ def wrap(angle: ArrayLike) -> Array:
     [3.142, 0.5, 3.142]
     """
     with np.errstate(invalid='ignore'):
-        return kernels.wrap(np.asarray(angle, float))
+        return elementary.wrap(np.asarray(angle, float))
 
 
 def _triples(**named: ArrayLike) -> list[Array]:

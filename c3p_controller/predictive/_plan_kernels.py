@@ -8,7 +8,7 @@ import math
 
 from c3p_controller.predictive._kernels import calm, dither_at, on_piece, piece_of
 from c3p_controller.predictive.reference import sample
-from c3p_kinematics._planar_kernels import wrap_angle
+from c3p_kinematics._elementary import wrap_angle
 from c3p_kinematics.compiled import kernel
 
 

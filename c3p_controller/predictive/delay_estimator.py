@@ -26,7 +26,7 @@ import numpy as np
 
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics._caster_equations import forward_derivatives
-from c3p_kinematics._planar_kernels import wrap_angle
+from c3p_kinematics._elementary import wrap_angle
 from c3p_kinematics.compiled import borrowed, kernel
 
 # between candidates, s

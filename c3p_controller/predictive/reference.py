@@ -15,7 +15,7 @@ import numpy as np
 
 from c3p_controller.predictive._kernels import on_piece, piece_of
 from c3p_description.model import Array
-from c3p_kinematics._planar_kernels import wrap_angle
+from c3p_kinematics._elementary import wrap_angle
 from c3p_kinematics.compiled import kernel
 
 # the direction of a slower reference is undefined, m/s

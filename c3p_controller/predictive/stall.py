@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 
 from c3p_description.model import Array
-from c3p_kinematics._planar_kernels import wrap_angle
+from c3p_kinematics._elementary import wrap_angle
 from c3p_kinematics.compiled import kernel
 
 # size with which yaw counts as a displacement, m/rad: that of the C3P

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from c3p_dynamics.comparison._lagrange_kernels import product, rotation, times
 from c3p_dynamics.trees._frames import cross, swing, symmetric_times
-from c3p_kinematics._planar_kernels import circle
+from c3p_kinematics._elementary import circle
 from c3p_kinematics.compiled import inlined, kernel
 
 ARMSTRONG_WIDTH = 64

@@ -17,7 +17,7 @@ e (48:51), s (51:54) and mass (54).
 
 from __future__ import annotations
 
-from c3p_kinematics._planar_kernels import circle
+from c3p_kinematics._elementary import circle
 from c3p_kinematics.compiled import inlined, kernel
 
 LAGRANGE_WIDTH = 55

@@ -31,7 +31,7 @@ from c3p_dynamics.constraints._step_kernels import (
     WORK,
     Q,
 )
-from c3p_kinematics._planar_kernels import circle
+from c3p_kinematics._elementary import circle
 from c3p_kinematics.compiled import kernel
 
 # result of `march`: the rows are not clearly independent; the state is that before the step

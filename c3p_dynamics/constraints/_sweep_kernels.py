@@ -16,7 +16,7 @@ xx yy zz xy xz yz (4:10), force (10:13) and moment (13:16) at q̈ = 0.
 from __future__ import annotations
 
 from c3p_dynamics.trees._frames import cross, swing, symmetric_times
-from c3p_kinematics._planar_kernels import circle
+from c3p_kinematics._elementary import circle
 from c3p_kinematics.compiled import inlined, kernel
 
 FRAME, BODY = 24, 16

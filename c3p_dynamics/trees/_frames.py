@@ -10,7 +10,7 @@ xy, xz, yz).
 
 from __future__ import annotations
 
-from c3p_kinematics._planar_kernels import circle
+from c3p_kinematics._elementary import circle
 from c3p_kinematics.compiled import inlined
 
 

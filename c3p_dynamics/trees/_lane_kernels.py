@@ -8,7 +8,7 @@ States side by side for straight-line code, LANES at a time, for vector instruct
 
 from __future__ import annotations
 
-from c3p_kinematics._planar_kernels import circle
+from c3p_kinematics._elementary import circle
 from c3p_kinematics.compiled import kernel
 
 # states in one pass: the rows of an arm then fill half of the nearest cache

@@ -20,7 +20,8 @@ import math
 
 import numpy as np
 
-from c3p_kinematics._planar_kernels import RANK_TOLERANCE, circle, solve3
+from c3p_kinematics._elementary import circle
+from c3p_kinematics._small import RANK_TOLERANCE, solve3
 from c3p_kinematics.compiled import kernel
 
 # parameters of a caster: radius, offset, hip x, hip y, zero

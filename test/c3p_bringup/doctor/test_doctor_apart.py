@@ -63,7 +63,7 @@ def test_damaged_machine_code_is_a_warning(tmp_path):
     pytest.importorskip('numba', reason='pip install numba')
     folder = tmp_path / 'c3p_some/__pycache__'
     folder.mkdir(parents=True)
-    for source in (ROOT / 'c3p_kinematics/__pycache__').glob('_planar_kernels.wrap-*.nb?'):
+    for source in (ROOT / 'c3p_kinematics/__pycache__').glob('_elementary.wrap-*.nb?'):
         (folder / source.name).write_bytes(source.read_bytes())
     index, *_ = folder.glob('*.nbi')
     data, *_ = folder.glob('*.nbc')

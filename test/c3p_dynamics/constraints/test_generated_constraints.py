@@ -25,7 +25,7 @@ from c3p_dynamics.constraints.traced_solution import trace
 from c3p_dynamics.trees import Body, Joint, Tree, bias, crba
 from c3p_dynamics.trees._lane_kernels import LANES
 from c3p_dynamics.trees.expressions import needed
-from c3p_kinematics._planar_kernels import circle
+from c3p_kinematics._elementary import circle
 
 # condition of the random systems, squared in the metric of A, times rounding
 TOLERANCE = 1e-9
