@@ -178,7 +178,7 @@ setup(
     },
     data_files=data_files,
     python_requires=f'>={PYTHONS[0]}',
-    # Numba as c3p_kinematics/compiled.py says, which uses parts that are not public
+    # Numba as c3p_kernels/compiled.py says, which uses parts that are not public
     install_requires=['setuptools>=64', 'numpy>=1.26', 'scipy>=1.11', 'numba>=0.58.1,<0.69',
                       'PyYAML>=6', 'matplotlib>=3.6', 'tqdm>=4.60', 'rosbags>=0.11.7',
                       'tornado>=6.1'],

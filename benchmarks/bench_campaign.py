@@ -27,8 +27,8 @@ from c3p_experiments.campaigns.result_files import have_parquet
 from c3p_experiments.campaigns.spec import CampaignSpec
 from c3p_experiments.campaigns.store import ResultSet
 from c3p_experiments.campaigns.table import Table
-from c3p_simulation.parallel.pool import Pool
-from c3p_simulation.parallel.workers import Task, Workers, computing
+from c3p_experiments.parallel.pool import Pool
+from c3p_experiments.parallel.workers import Task, Workers, computing
 
 SPEC = CampaignSpec(controller='paper', plant='analytic', goal=(0.0, 0.4, 0.0), timeout=1.0)
 

@@ -24,7 +24,8 @@ import numpy as np
 import pinocchio as pin
 from measuring import Figure, beside, turns
 
-from c3p_dynamics.constraints import (
+from c3p_kernels.compiled import inlined, kernel
+from c3p_multibody.constraints import (
     METHODS,
     ConstrainedDynamics,
     ConstrainedMotion,
@@ -34,10 +35,9 @@ from c3p_dynamics.constraints import (
     evaluate,
     solve,
 )
-from c3p_dynamics.constraints import _step_kernels as kernels
-from c3p_dynamics.constraints.motion import STABILISATIONS
-from c3p_dynamics.trees import Body, Joint, Tree, bias, crba
-from c3p_kinematics.compiled import inlined, kernel
+from c3p_multibody.constraints import _step_kernels as kernels
+from c3p_multibody.constraints.motion import STABILISATIONS
+from c3p_multibody.trees import Body, Joint, Tree, bias, crba
 
 ROUNDS, RUN, BATCH = 41, 5e-4, 256
 CRANK, COUPLER, ROCKER, GROUND = 0.3, 0.9, 0.6, 0.9

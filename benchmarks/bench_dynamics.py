@@ -41,13 +41,13 @@ from c3p_dynamics.caster_dynamics import (
     inverse_dynamics,
 )
 from c3p_dynamics.prepared import InverseDynamics
-from c3p_kinematics._lanes import LANES
+from c3p_kernels.compiled import inlined, kernel
+from c3p_kernels.lanes import LANES
 from c3p_kinematics.casters import (
     inverse_acceleration,
     steering_jacobian,
     wheel_jacobian,
 )
-from c3p_kinematics.compiled import inlined, kernel
 from c3p_simulation.contact_plant.mujoco_plant import MujocoPlant
 from c3p_simulation.plants.plant import AnalyticPlant
 

@@ -19,7 +19,8 @@ import numpy as np
 from measuring import Figure, beside, spread
 
 from c3p_description.pvc_model import PvcTricycle
-from c3p_kinematics.closed_chain_vehicle import (
+from c3p_kernels.compiled import kernel
+from c3p_rough_ground.closed_chain import (
     State,
     _rate_kernels,
     locked_slip,
@@ -28,11 +29,10 @@ from c3p_kinematics.closed_chain_vehicle import (
     simulate,
     velocity,
 )
-from c3p_kinematics.closed_chain_vehicle.ground import ground_arrays
-from c3p_kinematics.closed_chain_vehicle.placement import memory_of
-from c3p_kinematics.compiled import kernel
-from c3p_kinematics.terrain import Hills, SplineGround, Terrain
-from c3p_kinematics.vehicles import caster_vehicle, four_wheel_rover, pvc_tricycle
+from c3p_rough_ground.closed_chain.ground import ground_arrays
+from c3p_rough_ground.closed_chain.placement import memory_of
+from c3p_rough_ground.terrain import Hills, SplineGround, Terrain
+from c3p_rough_ground.vehicles import caster_vehicle, four_wheel_rover, pvc_tricycle
 
 TRICYCLE = pvc_tricycle(PvcTricycle('tricycle', 1.2, 0.6, 0.1, 0.25, 0.05))
 GROUNDS = {'hills of 8 waves': Hills.random(1), 'cubic net': SplineGround.random(1),

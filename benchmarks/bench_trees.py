@@ -21,7 +21,8 @@ import numpy as np
 import pinocchio as pin
 from measuring import Figure, beside, turns
 
-from c3p_dynamics.trees import (
+from c3p_kernels.straight.expressions import needed
+from c3p_multibody.trees import (
     Body,
     Joint,
     Tree,
@@ -35,9 +36,8 @@ from c3p_dynamics.trees import (
     rnea_into,
     rnea_workspace,
 )
-from c3p_dynamics.trees._inertia_kernels import COMPOSITE_WIDTH, composite
-from c3p_dynamics.trees.expressions import needed
-from c3p_dynamics.trees.tracing import traced_aba, traced_rnea
+from c3p_multibody.trees._inertia_kernels import COMPOSITE_WIDTH, composite
+from c3p_multibody.trees.tracing import traced_aba, traced_rnea
 
 # runs so short that the machine seldom takes another process in between
 ROUNDS, RUN = 101, 5e-4

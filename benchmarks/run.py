@@ -170,7 +170,7 @@ def draw(results: dict[str, Any], path: Path) -> bool:
     """Draw the growth curves as one picture; return whether there are any."""
     from matplotlib.ticker import LogLocator
 
-    from c3p_bags.report import style
+    from c3p_plots import style
 
     curves = [one for figures in results['figures'].values() for one in figures
               if 'over' in one and one.get('drawn', True) and len(one['x']) > 2]

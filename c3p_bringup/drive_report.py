@@ -145,7 +145,7 @@ def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
 
 def save_both(sheet: Figure, path: str | Path) -> list[Path]:
     """Write a figure as PNG and PDF at the same time; return the two files."""
-    from c3p_bags.report import style
+    from c3p_plots import style
 
     base = Path(path).with_suffix('')
     base.parent.mkdir(parents=True, exist_ok=True)
@@ -170,7 +170,7 @@ def prepare() -> None:
     import io
 
     os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
-    from c3p_bags.report import style
+    from c3p_plots import style
     for module in ('report.write', 'runs.log_reader', 'runs.metrics', 'storage.bag'):
         import_module(f'c3p_bags.{module}')
     sheet = style.figure(3.0, 2.0)

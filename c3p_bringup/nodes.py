@@ -22,7 +22,7 @@ NODES = {
     'marker': 'c3p_viewers.marker_node.MarkerNode',
     'twist_mux': 'c3p_controller.twist_mux_node.TwistMuxNode',
     'ros2_control_bridge': 'c3p_hardware.ros2_control_bridge_node.Ros2ControlBridgeNode',
-    'rough_ground': 'c3p_simulation.tricycle.rough_ground_node.RoughGroundNode',
+    'rough_ground': 'c3p_rough_ground.node.rough_ground_node.RoughGroundNode',
 }
 # the control chain, in the order in which a cycle needs its nodes
 CHAIN = ('sensed_kinematics', 'velocity_controller', 'inverse_dynamics', 'position_controller')

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import math
 
+from c3p_kernels.compiled import kernel
 from c3p_kinematics._planar_kernels import rows
-from c3p_kinematics.compiled import kernel
 
 
 @kernel

@@ -31,7 +31,7 @@ from c3p_controller.limits import (
 from c3p_controller.previews import limit_preview, stay_near, stop_preview, stop_time
 from c3p_controller.torque_law import Preview, Sensed, Setpoint, TorqueLaw, check_preview
 from c3p_description.model import Array, CasterRobot
-from c3p_kinematics.compiled import kernel
+from c3p_kernels.compiled import kernel
 
 # previews that may wait for the command of their stamp
 WAITING = 3

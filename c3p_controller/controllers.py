@@ -29,7 +29,7 @@ from c3p_controller.predictive.controller import PredictiveController, Predictiv
 from c3p_controller.torque_law import TorqueLaw
 from c3p_description.model import CasterRobot
 from c3p_dynamics.freedoms import driven_freedoms
-from c3p_kinematics.compiled import COMPILER, NUMBA
+from c3p_kernels.compiled import COMPILER, NUMBA
 
 # form of the papers' position law as printed, parameter `paper_law`
 PRINTED = 'printed'

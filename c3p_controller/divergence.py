@@ -17,8 +17,8 @@ import numpy as np
 
 from c3p_controller.torque_law import Setpoint
 from c3p_description.model import Array, CasterRobot
+from c3p_kernels.compiled import kernel
 from c3p_kinematics._planar_kernels import rows
-from c3p_kinematics.compiled import kernel
 
 # a speed above FACTOR times the commanded one, and by these margins, is too fast: m/s, and rad/s
 # of manoeuvres that turn the casters. The speed is |v| + l |ω| with l the distance of the

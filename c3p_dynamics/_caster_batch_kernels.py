@@ -20,7 +20,7 @@ from c3p_dynamics._caster_equations import (
     packed_model,
 )
 from c3p_dynamics._sharing_kernels import share_weighted
-from c3p_kinematics.compiled import kernel
+from c3p_kernels.compiled import kernel
 
 
 @kernel

@@ -41,8 +41,8 @@ import math
 
 import numpy as np
 
-from c3p_kinematics._elementary import circle
-from c3p_kinematics.compiled import inlined, kernel
+from c3p_kernels.compiled import inlined, kernel
+from c3p_kernels.elementary import circle
 
 # constant columns of `casters`: pivot, 1/d, 1/r, μ_e, μ_a, κ, μ_e − μ_a, friction coefficients in
 # the order of ``CasterRobot.losses``, and 1/smoothing …

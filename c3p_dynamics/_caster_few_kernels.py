@@ -4,7 +4,7 @@
 Compiled integration of one robot with its casters side by side, with the bits of `march`.
 
 A step of _caster_motion_kernels.py waits for itself: each operation needs the one before. Here
-three or four casters are lanes of one register (_lanes.py of c3p_kinematics), and as θ_s of the
+three or four casters are lanes of one register (c3p_kernels/lanes.py), and as θ_s of the
 next stage needs the rates of this one, but not its accelerations, its sine and cosine are
 calculated beside the friction. Sums over casters keep their order.
 """
@@ -37,9 +37,9 @@ from c3p_dynamics._caster_equations import (
     solved,
 )
 from c3p_dynamics._lane_tables import circle, level
-from c3p_kinematics import _elementary as elementary
-from c3p_kinematics._lanes import FEW, as_few, for_lanes, lane
-from c3p_kinematics.compiled import inlined, kernel
+from c3p_kernels import elementary
+from c3p_kernels.compiled import inlined, kernel
+from c3p_kernels.lanes import FEW, as_few, for_lanes, lane
 
 _projected = for_lanes(equations.projected, {})
 _turning_part = for_lanes(equations.turning_part, {})

@@ -35,9 +35,9 @@ from c3p_dynamics._caster_equations import (
     turning_part,
 )
 from c3p_dynamics._sharing_kernels import share_least_norm
-from c3p_kinematics._elementary import circle
-from c3p_kinematics._small import RANK_TOLERANCE
-from c3p_kinematics.compiled import inlined, kernel
+from c3p_kernels.compiled import inlined, kernel
+from c3p_kernels.elementary import circle
+from c3p_kernels.small import RANK_TOLERANCE
 
 HEAD, ROW = 11, 14
 

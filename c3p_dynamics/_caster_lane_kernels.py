@@ -3,7 +3,7 @@
 """
 Compiled integration of LANES robots at once, each with the bits of `runge_kutta`.
 
-The kernels of one robot, compiled for lanes (_lanes.py of c3p_kinematics); the two tables, of
+The kernels of one robot, compiled for lanes (c3p_kernels/lanes.py); the two tables, of
 sine and cosine and of tanh, are read lane by lane.
 """
 
@@ -22,9 +22,9 @@ from c3p_dynamics._caster_equations import (
     packed_model,
 )
 from c3p_dynamics._lane_tables import circle, level
-from c3p_kinematics import _elementary as elementary
-from c3p_kinematics._lanes import LANES, as_lanes, for_lanes
-from c3p_kinematics.compiled import kernel
+from c3p_kernels import elementary
+from c3p_kernels.compiled import kernel
+from c3p_kernels.lanes import LANES, as_lanes, for_lanes
 
 _march = for_lanes(motion.march, {elementary.circle: circle, equations.level: level})
 

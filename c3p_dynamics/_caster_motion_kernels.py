@@ -19,8 +19,8 @@ from c3p_dynamics._caster_equations import (
     packed_model,
     solved,
 )
-from c3p_kinematics._elementary import circle
-from c3p_kinematics.compiled import COMPILED, inlined, kernel
+from c3p_kernels.compiled import COMPILED, inlined, kernel
+from c3p_kernels.elementary import circle
 
 if COMPILED:
     from c3p_dynamics._caster_few_kernels import march_few

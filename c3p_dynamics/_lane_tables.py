@@ -7,9 +7,9 @@ from __future__ import annotations
 import math
 
 from c3p_dynamics import _caster_equations as equations
-from c3p_kinematics import _elementary as elementary
-from c3p_kinematics._lanes import looked_up, where, whole
-from c3p_kinematics.compiled import inlined
+from c3p_kernels import elementary
+from c3p_kernels.compiled import inlined
+from c3p_kernels.lanes import looked_up, where, whole
 
 _SECTORS, _PER_RADIAN = elementary._SECTORS, elementary._SECTORS_PER_RADIAN
 _SECTOR, _SECTOR_REST, _CIRCLE = elementary._SECTOR, elementary._SECTOR_REST, elementary._CIRCLE

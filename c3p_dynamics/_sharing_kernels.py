@@ -13,8 +13,8 @@ import math
 
 import numpy as np
 
-from c3p_kinematics._small import solve3
-from c3p_kinematics.compiled import inlined, kernel
+from c3p_kernels.compiled import inlined, kernel
+from c3p_kernels.small import solve3
 
 # most steps of `share_weighted`; random problems with up to six wheels needed at most eight
 MOST_STEPS = 60

@@ -12,9 +12,9 @@ from c3p_description.model import Array, CasterRobot
 from c3p_dynamics._sharing_kernels import share_damped, share_least_norm
 from c3p_dynamics.caster_dynamics import RANK_TOLERANCE, VIRTUAL_STEERING_WEIGHT
 from c3p_dynamics.traction import steering_motors
+from c3p_kernels.compiled import kernel
 from c3p_kinematics._planar_kernels import rows
 from c3p_kinematics.casters import batched
-from c3p_kinematics.compiled import kernel
 
 
 @kernel

@@ -16,7 +16,7 @@ from c3p_dynamics.caster_dynamics import (
     check_virtual_steering_weight,
 )
 from c3p_dynamics.traction import steering_motors
-from c3p_kinematics.compiled import COMPILED
+from c3p_kernels.compiled import COMPILED
 
 if COMPILED:
     from numba import typeof

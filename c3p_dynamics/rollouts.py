@@ -16,11 +16,11 @@ from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics._caster_motion_kernels import runge_kutta
-from c3p_kinematics.compiled import COMPILED
+from c3p_kernels.compiled import COMPILED
 
 if COMPILED:
     from c3p_dynamics._caster_lane_kernels import advance
-    from c3p_kinematics._lanes import LANES
+    from c3p_kernels.lanes import LANES
 else:
     LANES = 1
 

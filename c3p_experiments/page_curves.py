@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from c3p_bags.report import style
+from c3p_plots import style
 
 # names of the files in the metrics
 KINDS = 'picture', 'picture_pdf', 'curves'

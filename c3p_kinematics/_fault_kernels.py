@@ -13,11 +13,11 @@ import math
 
 import numpy as np
 
-from c3p_kinematics._elementary import wrap_angle
+from c3p_kernels.compiled import kernel
+from c3p_kernels.elementary import wrap_angle
+from c3p_kernels.small import solve3
 from c3p_kinematics._odometry_kernels import CHECKABLE, turn
 from c3p_kinematics._planar_kernels import contact_rows, measured
-from c3p_kinematics._small import solve3
-from c3p_kinematics.compiled import kernel
 
 # measurements that a hypothesis leaves out: along, across, across with another angle, both
 ALONG, ACROSS, ANGLE, BOTH = 0, 1, 2, 3

@@ -13,12 +13,12 @@ import math
 
 import numpy as np
 
-from c3p_kinematics._elementary import wrap_angle
+from c3p_kernels.compiled import kernel
+from c3p_kernels.elementary import wrap_angle
+from c3p_kernels.small import put
 from c3p_kinematics._odometry_kernels import LEAST_TRUST, turn
 from c3p_kinematics._planar_kernels import contact_rows, fit, log_row
-from c3p_kinematics._small import put
 from c3p_kinematics._step_kernels import coast
-from c3p_kinematics.compiled import kernel
 
 # verdicts of `judge`: all casters plausible, some left out, all wheels slowed down together, held
 ROLLING, PARTLY, SLOWED, HELD = 0, 1, 2, 3

@@ -14,6 +14,8 @@ import math
 
 import numpy as np
 
+from c3p_kernels.compiled import kernel
+from c3p_kernels.small import put
 from c3p_kinematics._fault_kernels import hypotheses
 from c3p_kinematics._grip_kernels import HELD, SLOWED, departs, judge
 from c3p_kinematics._odometry_kernels import (
@@ -37,9 +39,7 @@ from c3p_kinematics._odometry_state import (
     cut_slip,
 )
 from c3p_kinematics._planar_kernels import measured, solve
-from c3p_kinematics._small import put
 from c3p_kinematics._uncertainty_kernels import add_slopes, carry, of_twist
-from c3p_kinematics.compiled import kernel
 from c3p_kinematics.sample_times import LEAST_RATE, interval, repeated
 
 # verdicts of `inspect`: usable with its rates, or without them; not usable

@@ -13,10 +13,10 @@ import math
 
 import numpy as np
 
-from c3p_kinematics._elementary import wrap_angle
+from c3p_kernels.compiled import kernel
+from c3p_kernels.elementary import wrap_angle
+from c3p_kernels.small import put, solve3
 from c3p_kinematics._planar_kernels import contact_rows, fit, integrate_row, measured, solve
-from c3p_kinematics._small import put, solve3
-from c3p_kinematics.compiled import kernel
 
 # intervals into which a gap is divided: casters may swing by a radian in one
 BRIDGE_STEPS = 32

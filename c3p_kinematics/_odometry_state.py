@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from c3p_description.model import Array
-from c3p_kinematics.compiled import kernel
+from c3p_kernels.compiled import kernel
 
 # numbers that the fault monitor keeps of a caster, see _fault_kernels.py
 MEMORY = 20

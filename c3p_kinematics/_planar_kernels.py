@@ -17,9 +17,9 @@ import math
 
 import numpy as np
 
-from c3p_kinematics._elementary import arc, half_cotangent, wrap_angle
-from c3p_kinematics._small import RANK_TOLERANCE, solve3
-from c3p_kinematics.compiled import kernel
+from c3p_kernels.compiled import kernel
+from c3p_kernels.elementary import arc, half_cotangent, wrap_angle
+from c3p_kernels.small import RANK_TOLERANCE, solve3
 
 
 @kernel

@@ -13,10 +13,10 @@ import math
 
 import numpy as np
 
+from c3p_kernels.compiled import kernel
+from c3p_kernels.small import put
 from c3p_kinematics._odometry_kernels import LEAST_TRUST, advance
 from c3p_kinematics._planar_kernels import solve
-from c3p_kinematics._small import put
-from c3p_kinematics.compiled import kernel
 
 
 @kernel

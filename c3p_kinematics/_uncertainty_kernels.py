@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import math
 
-from c3p_kinematics._elementary import circle
-from c3p_kinematics.compiled import kernel
+from c3p_kernels.compiled import kernel
+from c3p_kernels.elementary import circle
 
 # time constant of the low-pass that gives the acceleration of a twist, s
 SLOW = 0.02

@@ -24,7 +24,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from c3p_description.model import Array
-from c3p_kinematics.compiled import kernel
+from c3p_kernels.compiled import kernel
 
 # reason of the odometry
 REPEATED = 'the sample before, repeated'

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import Array
-from c3p_kinematics import _elementary as elementary
+from c3p_kernels import elementary
 from c3p_kinematics import _planar_kernels as kernels
 
 

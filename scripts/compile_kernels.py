@@ -51,9 +51,9 @@ def control() -> None:
 def vehicle() -> None:
     """Compile the closed-chain vehicle on rough ground."""
     from c3p_description.reading.loader import load_tricycle
-    from c3p_kinematics.closed_chain_vehicle import locked_slip, place, simulate
-    from c3p_kinematics.vehicles import pvc_tricycle
-    from c3p_simulation.worlds.terrain_files import load_terrain
+    from c3p_rough_ground.closed_chain import locked_slip, place, simulate
+    from c3p_rough_ground.vehicles import pvc_tricycle
+    from c3p_rough_ground.worlds.terrain_files import load_terrain
 
     tricycle, terrain = pvc_tricycle(load_tricycle('pvc_tricycle')), load_terrain('plateau')
     start = place(tricycle, terrain, 0.0, 0.0, 0.0).require()
@@ -62,8 +62,8 @@ def vehicle() -> None:
 
 def mechanism() -> None:
     """Compile trees with constraints and contacts."""
-    from c3p_dynamics.constraints import ConstrainedMotion, Contact
-    from c3p_dynamics.trees import Body, Joint, Tree
+    from c3p_multibody.constraints import ConstrainedMotion, Contact
+    from c3p_multibody.trees import Body, Joint, Tree
 
     links = [Body(f'link{k}', 1.0, inertia=np.eye(3)) for k in range(2)]
     joints = [Joint('foot', 'planar'), Joint('hinge', translation=(1.0, 0.0, 0.0))]

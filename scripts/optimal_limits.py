@@ -168,7 +168,7 @@ def column(panels: Sequence[Any], letter: str, task: Task, found: Solution, driv
     found : Solution
     driven : Driven
     """
-    from c3p_bags.report import style
+    from c3p_plots import style
 
     way, casters, torques = panels
     along = (np.cos(task.direction) * driven.pose[:, 0]
@@ -194,7 +194,7 @@ def column(panels: Sequence[Any], letter: str, task: Task, found: Solution, driv
 
 def page(cases: Sequence[tuple[Task, Solution, Driven]], path: Path) -> list[Path]:
     """Draw some cases, a column each, as PNG and PDF."""
-    from c3p_bags.report import style
+    from c3p_plots import style
 
     sheet = style.figure(2.8 * len(cases), 7.2)
     panels = sheet.subplots(3, len(cases), squeeze=False)

@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from c3p_bags.report.style import figure
 from c3p_description.model import Array
 from c3p_description.reading.loader import load_tricycle
 from c3p_experiments.auchter_moore.drawing import placement
-from c3p_kinematics.closed_chain_vehicle.vehicle import State
-from c3p_kinematics.vehicles import pvc_tricycle
-from c3p_simulation.tricycle.commands import Commands
-from c3p_simulation.tricycle.run import RoughGroundRun
-from c3p_simulation.worlds.terrain_files import load_terrain
+from c3p_plots.style import figure
+from c3p_rough_ground.closed_chain.vehicle import State
+from c3p_rough_ground.node.commands import Commands
+from c3p_rough_ground.node.run import RoughGroundRun
+from c3p_rough_ground.vehicles import pvc_tricycle
+from c3p_rough_ground.worlds.terrain_files import load_terrain
 from c3p_viewers.mujoco.shapes import add_line
 from c3p_viewers.mujoco.studio import Studio
 from c3p_viewers.mujoco.terrain import Ground

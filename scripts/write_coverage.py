@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / 'QUALITY_DECLARATION.md'
 DATA = ROOT / 'out' / 'coverage'
 BLOCK = re.compile(r'<!-- coverage -->\n.*?<!-- end -->', re.DOTALL)
-# functions that run as machine code, which coverage cannot see (c3p_kinematics/compiled.py)
+# functions that run as machine code, which coverage cannot see (c3p_kernels/compiled.py)
 COMPILED = r'^\s*@(kernel|inlined|spliced)\b'
 
 Summaries: TypeAlias = Mapping[str, Mapping[str, int]]

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from PIL import Image
 
-from c3p_bags.report.style import figure
 from c3p_description.model import Array, CasterRobot
 from c3p_description.reading.loader import load_casters
 from c3p_kinematics.casters import inverse
+from c3p_plots.style import figure
 from c3p_viewers.mujoco.pictures import CasterStudio
 from c3p_viewers.mujoco.shapes import add_shapes
 from c3p_viewers.mujoco.view import View

@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from c3p_bags.report.style import dress, figure, legend
 from c3p_bags.runs.log_reader import read_run
 from c3p_bags.storage.bag import Bag
 from c3p_description.reading.loader import load_casters
+from c3p_plots.style import dress, figure, legend
 from c3p_viewers.foxglove.scene_channel import NUMBERS, numbers
 from c3p_viewers.sources.bag_source import BagSource
 

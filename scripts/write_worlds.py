@@ -12,9 +12,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from c3p_simulation.worlds.clearing import Clearing
-from c3p_simulation.worlds.gazebo import GAZEBO_SIDES, write_world
-from c3p_simulation.worlds.terrain_files import load_terrain
+from c3p_rough_ground.worlds.clearing import Clearing
+from c3p_rough_ground.worlds.gazebo import GAZEBO_SIDES, write_world
+from c3p_rough_ground.worlds.terrain_files import load_terrain
 
 WORLDS = Path(__file__).parents[1] / 'c3p_description' / 'worlds'
 # the terrain, the length and the samples of a side of the rough world of the package

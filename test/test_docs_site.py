@@ -68,8 +68,8 @@ def test_names_are_resolved_as_the_module_sees_them():
     assert resolved('c3p_kinematics.odometry', 'CasterRobot') == (
         'c3p_description.model.CasterRobot')
     # handed on by a package
-    assert resolved('c3p_dynamics.constraints.motion', 'Tree') == (
-        'c3p_dynamics.trees.description.Tree')
+    assert resolved('c3p_multibody.constraints.motion', 'Tree') == (
+        'c3p_multibody.trees.description.Tree')
     assert resolved('c3p_kinematics.casters', 'inverse') == 'c3p_kinematics.casters.inverse'
     assert resolved('c3p_kinematics.casters', 'ndarray') is None
 

@@ -14,7 +14,6 @@ from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
 from matplotlib.ticker import MultipleLocator
 
-from c3p_bags.report import style
 from c3p_bags.report.path import draw_path, is_wide
 from c3p_bags.runs import mapped
 from c3p_bags.runs.metrics import (
@@ -29,6 +28,7 @@ from c3p_bags.runs.metrics import (
 from c3p_bags.runs.run_log import RunLog, between, held
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.se2 import to_floor, wrap
+from c3p_plots import style
 
 # grid of the steering angles, deg
 EIGHTH_TURN = 45.0

@@ -23,15 +23,15 @@ from matplotlib.text import Annotation
 from matplotlib.ticker import FixedLocator
 
 from c3p_bags.report.motion_panels import NEAR
-from c3p_bags.report.palette import INK, MUTED, RULE
 from c3p_bags.report.path import outline
 from c3p_bags.report.run import Run
 from c3p_bags.report.sheet import TIMED, samples_of
-from c3p_bags.report.style import AtMost
 from c3p_bags.report.web import caster_dash, robot_geometry
 from c3p_bags.runs import mapped
 from c3p_bags.runs.metrics import pose_at
 from c3p_description.model import Array
+from c3p_plots.palette import INK, MUTED, RULE
+from c3p_plots.style import AtMost
 
 # most samples of a line; longer ones keep the extremes of equal intervals
 MOST = 4000

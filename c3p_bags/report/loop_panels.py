@@ -6,13 +6,13 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from c3p_bags.report import style
 from c3p_bags.report.health import LEVELS
-from c3p_bags.report.palette import INK
 from c3p_bags.report.run import Run
 from c3p_bags.report.sheet import dress, legend, line
 from c3p_bags.runs import mapped
 from c3p_description.model import Array
+from c3p_plots import style
+from c3p_plots.palette import INK
 
 # bins of the histogram per decade of time
 BINS_PER_DECADE = 20

@@ -8,9 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Circle
 from matplotlib.ticker import MaxNLocator
 
-from c3p_bags.report import style
 from c3p_bags.report.drive_page import near_limits
-from c3p_bags.report.palette import INK, MUTED
 from c3p_bags.report.path import draw_robots
 from c3p_bags.report.run import Run
 from c3p_bags.report.sheet import at_least, dress, legend, line
@@ -18,6 +16,8 @@ from c3p_bags.runs import mapped
 from c3p_bags.runs.metrics import pose_at
 from c3p_bags.runs.run_log import Motion, between
 from c3p_description.model import Array
+from c3p_plots import style
+from c3p_plots.palette import INK, MUTED
 
 # above this number of robots only the ends of a path show one
 ROBOTS = 16

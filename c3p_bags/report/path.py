@@ -10,12 +10,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Circle, Polygon
 
-from c3p_bags.report import style
 from c3p_bags.runs import mapped
 from c3p_bags.runs.metrics import goal_time, pose_at, truth_in_odom
 from c3p_bags.runs.run_log import Motion, RunLog
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.se2 import wrap
+from c3p_plots import style
 
 # distance of the drawn robots, robot widths or radians of turn
 APART_WIDTHS, APART_TURN = 1.35, 0.8

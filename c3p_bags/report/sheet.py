@@ -16,11 +16,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from c3p_bags.report import style
 from c3p_bags.report.markup import Markup, html
-from c3p_bags.report.palette import INK, MUTED, RULE
 from c3p_bags.report.run import Run
 from c3p_description.model import Array
+from c3p_plots import style
+from c3p_plots.palette import INK, MUTED, RULE
 
 # the page's own colours replace these in the SVG, for light and dark screens
 THEME = {INK: 'var(--ink)', MUTED: 'var(--muted)', RULE: 'var(--rule)'}

@@ -9,14 +9,14 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from c3p_bags.report import style
 from c3p_bags.report.motion_panels import wheel_colour, wheel_name
-from c3p_bags.report.palette import INK, MUTED
 from c3p_bags.report.run import Run
 from c3p_bags.report.sheet import WIDE, dress, legend, line, peaks
 from c3p_bags.report.slip_events import SURE, SlipEvent
 from c3p_bags.runs import mapped
 from c3p_kinematics.casters import inverse
+from c3p_plots import style
+from c3p_plots.palette import INK, MUTED
 
 # least range of the speed panel, mm/s, so that noise of rolling wheels looks small
 LEAST_SPEED = 20.0

@@ -176,7 +176,7 @@ def run(arguments: argparse.Namespace) -> int:
     from c3p_experiments.campaigns.campaign import command, run_campaign
     from c3p_experiments.campaigns.page import campaign_page
     from c3p_experiments.campaigns.summary import summarise, text
-    from c3p_simulation.parallel.workers import Workers
+    from c3p_experiments.parallel.workers import Workers
 
     with tqdm(total=arguments.draws, unit='draw', file=sys.stderr, disable=None) as bar:
         def progress(done: int, reached: int) -> None:

@@ -62,12 +62,12 @@ def run(arguments: argparse.Namespace) -> int:
     from tqdm import tqdm
 
     from c3p_description.reading.loader import load_casters
+    from c3p_experiments.parallel.workers import Workers
     from c3p_experiments.tuning.files import read_parameters
     from c3p_experiments.tuning.objective import Scenarios
     from c3p_experiments.tuning.page import tune_page
     from c3p_experiments.tuning.parameters import find
     from c3p_experiments.tuning.tune import tune
-    from c3p_simulation.parallel.workers import Workers
 
     load_casters(arguments.robot)  # another kind of vehicle is an error before the search
     scenarios = Scenarios(arguments.controller, arguments.plant, arguments.robot, arguments.seed,

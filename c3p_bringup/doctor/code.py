@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from c3p_bringup.doctor.check import Check, ok, version_of, warn
-from c3p_kinematics import compiled
+from c3p_kernels import compiled
 
 ROOT = Path(__file__).parents[2]
 NAME = 'machine code'
@@ -23,7 +23,7 @@ def checks(root: Path = ROOT) -> Iterator[Check]:
             yield warn(NAME, 'Numba is installed and does not compile', 'unset '
                        f"NUMBA_DISABLE_JIT, or `pip install '{compiled.NUMBA}'`")
         return
-    from c3p_kinematics._code_cache import REMEDY, place_of_code
+    from c3p_kernels.code_cache import REMEDY, place_of_code
 
     place, closed = place_of_code(compiled.kernel)
     if closed:
@@ -42,7 +42,7 @@ def checks(root: Path = ROOT) -> Iterator[Check]:
 
 def readable(path: Path) -> bool:
     """Return whether a file of machine code is whole."""
-    from c3p_kinematics._code_cache import whole
+    from c3p_kernels.code_cache import whole
 
     try:
         with open(path, 'rb') as file:

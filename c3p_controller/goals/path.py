@@ -16,7 +16,7 @@ from typing import Protocol
 import numpy as np
 
 from c3p_description.model import Array
-from c3p_kinematics._elementary import wrap_angle
+from c3p_kernels.elementary import wrap_angle
 
 # length of a radian of turning in a distance between poses, m
 TURN_LENGTH = 0.2

@@ -30,8 +30,8 @@ from c3p_controller.goals.position_command import (
 from c3p_controller.predictive._kernels import on_piece, piece_of
 from c3p_controller.torque_law import Preview
 from c3p_description.model import Array
-from c3p_kinematics._elementary import wrap_angle
-from c3p_kinematics.compiled import kernel
+from c3p_kernels.compiled import kernel
+from c3p_kernels.elementary import wrap_angle
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from c3p_controller.torque_law import Preview
 from c3p_description.model import Array
-from c3p_kinematics._elementary import wrap_angle
+from c3p_kernels.elementary import wrap_angle
 
 
 class PositionCommand(NamedTuple):

@@ -25,7 +25,7 @@ from c3p_controller.predictive._kernels import (
     roll_out,
     sizes,
 )
-from c3p_kinematics.compiled import borrowed, kernel
+from c3p_kernels.compiled import borrowed, kernel
 
 # least decrease of the cost by a step, relative to that of the linear model
 LEAST_DECREASE = 0.05

@@ -8,7 +8,7 @@ import math
 
 from c3p_dynamics._caster_equations import ANGLE, DRIVE, PER_OFFSET, PER_RADIUS, X, Y, terms
 from c3p_dynamics._caster_equations import times as product
-from c3p_kinematics.compiled import kernel
+from c3p_kernels.compiled import kernel
 
 
 @kernel

@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 
 from c3p_dynamics._caster_equations import ALONG, COS, RATE, SIN, forward, forward_derivatives
-from c3p_kinematics.compiled import inlined, kernel
+from c3p_kernels.compiled import inlined, kernel
 
 # columns of a row of weights, behind the six of the platform: of the torques of wheels, of the
 # casters' directions, of the torques of steering axes, of small yaw rate errors

@@ -8,8 +8,8 @@ import math
 
 from c3p_controller.predictive._kernels import calm, dither_at, on_piece, piece_of
 from c3p_controller.predictive.reference import sample
-from c3p_kinematics._elementary import wrap_angle
-from c3p_kinematics.compiled import kernel
+from c3p_kernels.compiled import kernel
+from c3p_kernels.elementary import wrap_angle
 
 
 @kernel

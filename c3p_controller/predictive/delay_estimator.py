@@ -26,8 +26,8 @@ import numpy as np
 
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics._caster_equations import forward_derivatives
-from c3p_kinematics._elementary import wrap_angle
-from c3p_kinematics.compiled import borrowed, kernel
+from c3p_kernels.compiled import borrowed, kernel
+from c3p_kernels.elementary import wrap_angle
 
 # between candidates, s
 SPACING = 0.005

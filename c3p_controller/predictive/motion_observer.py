@@ -23,8 +23,8 @@ import numpy as np
 from c3p_controller.predictive._kernels import advance
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics._caster_equations import STEEPNESS, mass_times, packed_model
-from c3p_kinematics._elementary import wrap_angle
-from c3p_kinematics.compiled import borrowed, kernel
+from c3p_kernels.compiled import borrowed, kernel
+from c3p_kernels.elementary import wrap_angle
 
 # odometry further from the prediction was set from outside: restart, m and rad
 JUMP = 0.05

@@ -15,8 +15,8 @@ import numpy as np
 
 from c3p_controller.predictive._kernels import on_piece, piece_of
 from c3p_description.model import Array
-from c3p_kinematics._elementary import wrap_angle
-from c3p_kinematics.compiled import kernel
+from c3p_kernels.compiled import kernel
+from c3p_kernels.elementary import wrap_angle
 
 # the direction of a slower reference is undefined, m/s
 DIRECTION_SPEED = 1e-3

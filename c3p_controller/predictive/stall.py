@@ -15,8 +15,8 @@ from __future__ import annotations
 import math
 
 from c3p_description.model import Array
-from c3p_kinematics._elementary import wrap_angle
-from c3p_kinematics.compiled import kernel
+from c3p_kernels.compiled import kernel
+from c3p_kernels.elementary import wrap_angle
 
 # size with which yaw counts as a displacement, m/rad: that of the C3P
 LEVER = 0.343

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from c3p_dynamics._caster_motion_kernels import runge_kutta
-from c3p_kinematics.compiled import kernel
+from c3p_kernels.compiled import kernel
 
 
 @kernel

@@ -19,14 +19,14 @@ import numpy as np
 from scipy.integrate import trapezoid
 
 from c3p_description.reading.loader import load_tricycle
-from c3p_dynamics.rough_ground import DynamicRun, Tyre, drive, heavy_tricycle
-from c3p_dynamics.rough_ground.presets import AXLE, CAMBER, LOCKED
 from c3p_experiments.auchter_moore.camber_power_page import camber_power_page
 from c3p_experiments.auchter_moore.mujoco_check import Agreement, agreement
 from c3p_experiments.loop.outcome import ModelOptions, Row
 from c3p_experiments.page_curves import by_kind
-from c3p_kinematics.terrain import Hills, SplineGround, Terrain
-from c3p_simulation.worlds.terrain_files import load_terrain
+from c3p_rough_ground.dynamics import DynamicRun, Tyre, drive, heavy_tricycle
+from c3p_rough_ground.dynamics.presets import AXLE, CAMBER, LOCKED
+from c3p_rough_ground.terrain import Hills, SplineGround, Terrain
+from c3p_rough_ground.worlds.terrain_files import load_terrain
 
 NAME = 'camber_power'
 TITLE = 'Drive power of the tricycle with camber, without, and with a variable axle'

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from c3p_bags.report import style
-from c3p_dynamics.rough_ground import DynamicRun
-from c3p_dynamics.rough_ground.presets import AXLE, CAMBER, LOCKED
 from c3p_experiments.auchter_moore.mujoco_check import Agreement
 from c3p_experiments.page_curves import save_page
+from c3p_plots import style
+from c3p_rough_ground.dynamics import DynamicRun
+from c3p_rough_ground.dynamics.presets import AXLE, CAMBER, LOCKED
 
 NAMES = {LOCKED: 'camber locked', CAMBER: 'camber on springs', AXLE: 'variable axle'}
 COLOURS = {LOCKED: style.REFERENCE, CAMBER: style.CASTERS[0], AXLE: style.CASTERS[2]}

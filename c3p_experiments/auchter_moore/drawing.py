@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from c3p_description.model import Array
-from c3p_kinematics.closed_chain_vehicle import Run, State, Vehicle
-from c3p_kinematics.closed_chain_vehicle.vehicle import quaternion
+from c3p_rough_ground.closed_chain import Run, State, Vehicle
+from c3p_rough_ground.closed_chain.vehicle import quaternion
 from c3p_viewers.mujoco.shapes import add_dots
 from c3p_viewers.mujoco.studio import SKY, Placement, Studio
 from c3p_viewers.mujoco.terrain import TEXEL, Ground

@@ -21,10 +21,10 @@ from c3p_experiments.auchter_moore.pages import rough_page
 from c3p_experiments.loop.outcome import ModelOptions, Row
 from c3p_experiments.loop.report import table_rows, write_report
 from c3p_experiments.page_curves import by_kind
-from c3p_kinematics.closed_chain_vehicle import LockedSlip, Run, locked_slip, place, simulate
-from c3p_kinematics.terrain import SplineGround, Terrain
-from c3p_kinematics.vehicles import pvc_tricycle as vehicle_of
-from c3p_simulation.worlds.terrain_files import load_terrain
+from c3p_rough_ground.closed_chain import LockedSlip, Run, locked_slip, place, simulate
+from c3p_rough_ground.terrain import SplineGround, Terrain
+from c3p_rough_ground.vehicles import pvc_tricycle as vehicle_of
+from c3p_rough_ground.worlds.terrain_files import load_terrain
 from c3p_viewers.mujoco.films import check_film
 from c3p_viewers.mujoco.opengl import require_renderer
 

@@ -12,9 +12,9 @@ from matplotlib import get_data_path
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from c3p_bags.report import style
 from c3p_experiments.auchter_moore.drawing import RunStudio
-from c3p_kinematics.closed_chain_vehicle import Run
+from c3p_plots import style
+from c3p_rough_ground.closed_chain import Run
 from c3p_viewers.mujoco.films import FilmWriter, check_film
 from c3p_viewers.mujoco.view import View
 

@@ -8,14 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from c3p_kinematics.closed_chain_vehicle import (
-    LockedSlip,
-    Run,
-    contact_jacobians,
-    place,
-    velocity,
-)
-from c3p_kinematics.closed_chain_vehicle.vehicle import yaw_of
+from c3p_rough_ground.closed_chain import LockedSlip, Run, contact_jacobians, place, velocity
+from c3p_rough_ground.closed_chain.vehicle import yaw_of
 
 Array = NDArray[np.float64]
 

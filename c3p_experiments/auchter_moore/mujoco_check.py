@@ -11,9 +11,9 @@ import numpy as np
 from scipy.integrate import trapezoid
 
 from c3p_description.reading.loader import load_tricycle
-from c3p_dynamics.rough_ground import DynamicRun, HeavyVehicle, Tyre, drive, heavy_tricycle
 from c3p_experiments.auchter_moore.mujoco_vehicle import MujocoRun, drive_mujoco
-from c3p_kinematics.terrain import SplineGround, Terrain
+from c3p_rough_ground.dynamics import DynamicRun, HeavyVehicle, Tyre, drive, heavy_tricycle
+from c3p_rough_ground.terrain import SplineGround, Terrain
 
 # a tyre with the deflection and the slip stiffness of MuJoCo's contacts, without rolling
 # resistance, which the hubs have instead, N·m·s

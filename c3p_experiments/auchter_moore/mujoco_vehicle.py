@@ -21,13 +21,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from c3p_dynamics.rough_ground import HeavyVehicle
-from c3p_dynamics.rough_ground.bodies import PLATFORM
-from c3p_kinematics.closed_chain_vehicle.description import PRISMATIC, Array, predecessors
-from c3p_kinematics.closed_chain_vehicle.placement import place
-from c3p_kinematics.closed_chain_vehicle.vehicle import quaternion
-from c3p_kinematics.rolling_contact._kernels import TORUS
-from c3p_kinematics.terrain import Terrain
+from c3p_rough_ground.closed_chain.description import PRISMATIC, Array, predecessors
+from c3p_rough_ground.closed_chain.placement import place
+from c3p_rough_ground.closed_chain.vehicle import quaternion
+from c3p_rough_ground.dynamics import HeavyVehicle
+from c3p_rough_ground.dynamics.bodies import PLATFORM
+from c3p_rough_ground.rolling_contact._kernels import TORUS
+from c3p_rough_ground.terrain import Terrain
 
 STEP = 1e-3
 # contacts: fraction of the force that the constraint takes at once, stiffness and damping in
@@ -182,7 +182,7 @@ def drive_mujoco(heavy: HeavyVehicle, terrain: Terrain, desired: Sequence[float]
                  start: Sequence[float] = (0.0, 0.0, 0.0), period: float = 0.01,
                  settling: float = 2.0) -> MujocoRun:
     """
-    Drive a vehicle in MuJoCo; parameters as for `c3p_dynamics.rough_ground.drive`.
+    Drive a vehicle in MuJoCo; parameters as for `c3p_rough_ground.dynamics.drive`.
 
     Raises
     ------

@@ -16,12 +16,12 @@ from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
 
-from c3p_bags.report import style
 from c3p_description.model import ModelError
 from c3p_experiments.auchter_moore import panels
 from c3p_experiments.auchter_moore.drawing import RunStudio
 from c3p_experiments.page_curves import save_page
-from c3p_kinematics.closed_chain_vehicle import Run
+from c3p_plots import style
+from c3p_rough_ground.closed_chain import Run
 from c3p_viewers.mujoco.studio import WHITE
 from c3p_viewers.mujoco.terrain import HEIGHTS, Ground
 from c3p_viewers.mujoco.view import View

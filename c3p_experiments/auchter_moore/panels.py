@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from c3p_bags.report import style
+from c3p_plots import style
 
 TIME = 'time [s]'
 DASHES = ('-', '--', '-.')

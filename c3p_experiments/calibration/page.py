@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 
-from c3p_bags.report import style
 from c3p_bags.runs.run_log import Motion
 from c3p_description.model import Array
 from c3p_kinematics.calibration.batch import OUTLIER, Calibration
 from c3p_kinematics.calibration.words import INTERVAL, relative_to_gauge
+from c3p_plots import style
 
 BEFORE, AFTER = style.REFERENCE, style.SENSED
 

@@ -25,13 +25,14 @@ from c3p_experiments.campaigns.result_files import read
 from c3p_experiments.campaigns.spec import CampaignSpec, draw
 from c3p_experiments.campaigns.store import ResultSet
 from c3p_experiments.campaigns.table import Table
+from c3p_experiments.parallel.workers import Workers, computing
 from c3p_simulation.contact_plant.mujoco_plant import shape_of
-from c3p_simulation.parallel.workers import Workers, computing
 
 # sources that a draw depends on; changes elsewhere leave stored rows valid
-PACKAGES = ('c3p_description', 'c3p_kinematics', 'c3p_dynamics', 'c3p_controller',
-            'c3p_simulation/plants', 'c3p_simulation/contact_plant', 'c3p_experiments/loop',
-            'c3p_experiments/el_shenawy', 'c3p_experiments/campaigns', 'c3p_bags/runs')
+PACKAGES = ('c3p_kernels', 'c3p_description', 'c3p_kinematics', 'c3p_dynamics',
+            'c3p_controller', 'c3p_simulation/plants', 'c3p_simulation/contact_plant',
+            'c3p_experiments/loop', 'c3p_experiments/el_shenawy', 'c3p_experiments/campaigns',
+            'c3p_bags/runs')
 UNUSED = ('*_node.py', 'el_shenawy/pa*.py', 'campaigns/campaign.py', 'campaigns/page.py',
           'campaigns/result_files.py', 'campaigns/store.py', 'campaigns/summary.py',
           'campaigns/table.py')

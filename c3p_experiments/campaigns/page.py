@@ -14,10 +14,10 @@ from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
 from matplotlib.ticker import PercentFormatter
 
-from c3p_bags.report import style
 from c3p_experiments.campaigns.spec import CampaignSpec
 from c3p_experiments.campaigns.summary import EFFECTS, LEAST_DRAWS, OUTCOMES
 from c3p_experiments.campaigns.table import Table
+from c3p_plots import style
 
 # panels of distributions: title, outcomes with the names of their lines
 DISTRIBUTIONS = (

@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 
-from c3p_bags.report import style
 from c3p_description.model import Array, CasterRobot, Friction
 from c3p_experiments.el_shenawy.postures import papers_robot
 from c3p_experiments.el_shenawy.wheel_torque_dynamics import WheelTorqueSimulation, joint_inverse
 from c3p_experiments.loop.outcome import ModelOptions, Row
 from c3p_experiments.page_curves import save_page
+from c3p_plots import style
 
 NAME = 'feed_forward'
 TITLE = 'Inverse model alone on the forward model, ramp along Y, two starts'

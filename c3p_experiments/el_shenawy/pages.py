@@ -10,7 +10,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
 
-from c3p_bags.report import style
 from c3p_experiments.el_shenawy import panels
 from c3p_experiments.el_shenawy.path_panel import draw_trajectory
 from c3p_experiments.loop.closed_loop import LoopLog
@@ -18,6 +17,7 @@ from c3p_experiments.loop.conditions import Bench
 from c3p_experiments.loop.outcome import Experiment, Outcome, Row
 from c3p_experiments.loop.report import NEVER
 from c3p_kinematics.se2 import to_floor
+from c3p_plots import style
 
 # room for metrics below the title, characters
 HEADLINE = 165

@@ -10,7 +10,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from c3p_bags.report import style
 from c3p_bags.report.drive_page import commanded_steering, near_limits
 from c3p_bags.runs.metrics import ALIGNED
 from c3p_bags.runs.run_log import Joints
@@ -19,6 +18,7 @@ from c3p_dynamics.traction import torque_bounds
 from c3p_experiments.el_shenawy.measures import path_error
 from c3p_experiments.loop.outcome import Run
 from c3p_kinematics.se2 import to_floor
+from c3p_plots import style
 
 TIME = 'time [s]'
 

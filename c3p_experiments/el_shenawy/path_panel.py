@@ -8,12 +8,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
-from c3p_bags.report import style
 from c3p_bags.report.path import APART_WIDTHS, draw_robot
 from c3p_description.model import Array, CasterRobot
 from c3p_experiments.el_shenawy.goals import ZONE
 from c3p_experiments.loop.outcome import Run
 from c3p_kinematics.se2 import to_floor
+from c3p_plots import style
 
 # rotation after which the robot is drawn again, rad
 APART_TURN = 1.5

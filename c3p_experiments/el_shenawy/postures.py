@@ -18,7 +18,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch, Polygon
 
-from c3p_bags.report import style
 from c3p_description import load
 from c3p_description.model import Array, CasterRobot, Friction
 from c3p_dynamics.reach import reach as largest
@@ -33,6 +32,7 @@ from c3p_experiments.robots.plan import (
     square,
 )
 from c3p_kinematics.singularity import Lines, singularity
+from c3p_plots import style
 
 NAME = 'postures'
 TITLE = 'Singular and regular steering postures, and what the wheels reach'

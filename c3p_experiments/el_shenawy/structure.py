@@ -15,11 +15,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Arc, FancyArrowPatch, Rectangle
 
-from c3p_bags.report import style
 from c3p_controller.paper.fusion import FusionOptions, fusion_weights, singularity_indicator
 from c3p_controller.paper.position import CORRECTED, TABLE_I, PaperPositionOptions, line_error
 from c3p_experiments.loop.outcome import ModelOptions, Row
 from c3p_experiments.page_curves import save_page
+from c3p_plots import style
 
 NAME = 'structure'
 TITLE = "Control structure, fusion and angles of the papers' law"

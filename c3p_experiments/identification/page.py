@@ -9,10 +9,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from c3p_bags.report import style
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.identification.recording import Recording
 from c3p_dynamics.identification.result import Estimate, Identification
+from c3p_plots import style
 
 # duration of the shown section of the recording, s
 SHOWN = 3.0

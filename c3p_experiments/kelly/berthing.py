@@ -14,11 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from c3p_bags.report import style
 from c3p_description.model import Array
-from c3p_dynamics.constraints import ConstrainedMotion, Record, Weld, evaluate, svd_basis
-from c3p_dynamics.constraints.kinds import pose
-from c3p_dynamics.trees import crba, momentum
 from c3p_experiments.kelly.laws import quintic
 from c3p_experiments.kelly.page import TIME, closures, energies, head, lines_at, marks, stairs
 from c3p_experiments.kelly.shuttle import (
@@ -29,6 +25,10 @@ from c3p_experiments.kelly.shuttle import (
     spatial_berthing,
 )
 from c3p_experiments.page_curves import save_page
+from c3p_multibody.constraints import ConstrainedMotion, Record, Weld, evaluate, svd_basis
+from c3p_multibody.constraints.kinds import pose
+from c3p_multibody.trees import crba, momentum
+from c3p_plots import style
 
 # times of capture, start and end of the manoeuvre, latch, release of the arm, end, s
 CAPTURE, STILL, MOVED, LATCH, RELEASE, END = 5.0, 15.0, 75.0, 95.0, 96.0, 100.0

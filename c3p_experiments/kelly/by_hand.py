@@ -14,9 +14,6 @@ from typing import Any
 import numpy as np
 
 from c3p_description.model import Array
-from c3p_dynamics.constraints import ConstrainedMotion, Weld, evaluate, svd_basis
-from c3p_dynamics.constraints.kinds import pose
-from c3p_dynamics.trees import crba, momentum
 from c3p_experiments.kelly.berthing import (
     STEP,
     berth_miss,
@@ -29,6 +26,9 @@ from c3p_experiments.kelly.page import head
 from c3p_experiments.kelly.shuttle import FIXTURE, planar_berthing
 from c3p_experiments.loop.outcome import Row
 from c3p_experiments.page_curves import save_page
+from c3p_multibody.constraints import ConstrainedMotion, Weld, evaluate, svd_basis
+from c3p_multibody.constraints.kinds import pose
+from c3p_multibody.trees import crba, momentum
 
 NAME = 'berthing_by_hand'
 TITLE = 'A person captures a satellite and berths it'

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from c3p_bags.report import style
 from c3p_description.model import Array
-from c3p_dynamics.constraints import ConstrainedMotion, Contact, Record
-from c3p_dynamics.trees import Body, Joint, Tree
 from c3p_experiments.kelly.page import TIME, closures, energies, head, lines_at, outline
 from c3p_experiments.page_curves import save_page
+from c3p_multibody.constraints import ConstrainedMotion, Contact, Record
+from c3p_multibody.trees import Body, Joint, Tree
+from c3p_plots import style
 
 LINKS, LENGTH, MASS = 5, 0.25, 0.4
 STIFFNESS, DAMPING = 14.0, 0.2

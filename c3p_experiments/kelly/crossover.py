@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from c3p_bags.report import style
-from c3p_dynamics.trees import (
+from c3p_experiments.loop.outcome import Row
+from c3p_experiments.page_curves import save_page
+from c3p_multibody.trees import (
     Body,
     Joint,
     Tree,
@@ -26,8 +27,7 @@ from c3p_dynamics.trees import (
     composite_workspace,
     forward_composite_into,
 )
-from c3p_experiments.loop.outcome import Row
-from c3p_experiments.page_curves import save_page
+from c3p_plots import style
 
 TITLE = 'Composite against articulated bodies over the number of joints'
 SOURCE = 'Kelly, forward dynamics'

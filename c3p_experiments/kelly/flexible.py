@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from c3p_bags.report import style
-from c3p_dynamics.flexible import Beam, FlexibleTree, tip_joints
-from c3p_dynamics.trees import Body, Joint, Tree
-from c3p_dynamics.trees.parts import Array
 from c3p_experiments.kelly.page import TIME
 from c3p_experiments.loop.outcome import Row
 from c3p_experiments.page_curves import save_page
+from c3p_multibody.flexible import Beam, FlexibleTree, tip_joints
+from c3p_multibody.trees import Body, Joint, Tree
+from c3p_multibody.trees.parts import Array
+from c3p_plots import style
 
 TITLE = 'An elastic arm slews with a load'
 SOURCE = 'Kelly, flexible bodies'

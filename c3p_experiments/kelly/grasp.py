@@ -8,10 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from c3p_bags.report import style
 from c3p_description.model import Array
-from c3p_dynamics.constraints import ConstrainedMotion, Contact, Record, Weld
-from c3p_dynamics.trees import Body, Joint, Tree, bias, crba, point_jacobian
 from c3p_experiments.kelly.laws import Reference, point_to_point, three_joint_angles
 from c3p_experiments.kelly.page import (
     TIME,
@@ -24,6 +21,9 @@ from c3p_experiments.kelly.page import (
     stairs,
 )
 from c3p_experiments.page_curves import save_page
+from c3p_multibody.constraints import ConstrainedMotion, Contact, Record, Weld
+from c3p_multibody.trees import Body, Joint, Tree, bias, crba, point_jacobian
+from c3p_plots import style
 
 LENGTHS, MASSES = (0.55, 0.5, 0.15), (2.0, 1.5, 0.5)
 BASES = (-0.6, 0.6)

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from c3p_bags.report import style
-from c3p_dynamics.comparison import METHODS, Operations, operations
-from c3p_dynamics.comparison.methods import prepared
-from c3p_dynamics.trees import Tree
 from c3p_experiments.kelly.crossover import times_of, tree_of
 from c3p_experiments.loop.outcome import Row
 from c3p_experiments.page_curves import save_page
+from c3p_multibody.comparison import METHODS, Operations, operations
+from c3p_multibody.comparison.methods import prepared
+from c3p_multibody.trees import Tree
+from c3p_plots import style
 
 TITLE = 'Operations and times of methods for the dynamics of chains'
 SOURCE = 'Kelly, inverse and forward dynamics'

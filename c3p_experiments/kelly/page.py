@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
 
-from c3p_bags.report import style
 from c3p_description.model import Array
-from c3p_dynamics.constraints import Record
+from c3p_multibody.constraints import Record
+from c3p_plots import style
 
 TIME = 'time [s]'
 # smaller values are rounding and not drawn

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from c3p_description.model import Array, ArrayField
-from c3p_dynamics.trees import Body, Joint, Tree
+from c3p_multibody.trees import Body, Joint, Tree
 
 # orbiter and satellite: mass, radii of gyration; our values, of the size of the Shuttle
 ORBITER = 9.0e4, np.array([4.0, 9.0, 9.5])

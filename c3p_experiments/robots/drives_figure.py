@@ -10,11 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from c3p_bags.report import sheet as lines
-from c3p_bags.report import style
 from c3p_bags.report.path import draw_robot
 from c3p_description.model import CasterRobot
 from c3p_dynamics.traction import torque_bounds
 from c3p_experiments.robots.battery import Driven
+from c3p_plots import style
 
 # points of a path, and bins of a torque line: a page holds 32 drives
 POINTS, BINS = 160, 140

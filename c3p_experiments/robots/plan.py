@@ -10,11 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, Polygon
 
-from c3p_bags.report import style
 from c3p_bags.report.path import outline
 from c3p_description.model import Array, CasterRobot
 from c3p_experiments.robots.ability import Ability, singular_postures
 from c3p_experiments.robots.facts import motors
+from c3p_plots import style
 
 # width of a drawn wheel over its radius
 WHEEL_WIDTH = 0.5

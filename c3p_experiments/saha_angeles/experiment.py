@@ -15,7 +15,7 @@ from c3p_experiments.loop.report import table_rows, write_report
 from c3p_experiments.page_curves import by_kind
 from c3p_experiments.saha_angeles.page import agv_page
 from c3p_experiments.saha_angeles.study import metrics_of, study
-from c3p_kinematics.agv_circle import Circle
+from c3p_multibody.agv.circle import Circle
 
 Progress = Callable[[float], None]
 

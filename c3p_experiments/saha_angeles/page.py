@@ -10,10 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LogNorm
 
-from c3p_bags.report import style
 from c3p_experiments.page_curves import save_page
 from c3p_experiments.saha_angeles.study import PAPER_TOLERANCES, TOLERANCES, Study, largest
-from c3p_kinematics.agv_circle import floor_path
+from c3p_multibody.agv.circle import floor_path
+from c3p_plots import style
 
 TIME = 'time [s]'
 WHEELS = ('wheel 1, left', 'wheel 2, right')

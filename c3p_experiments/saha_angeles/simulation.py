@@ -18,10 +18,10 @@ from numpy.typing import ArrayLike
 
 from c3p_description.agv_model import Agv
 from c3p_description.model import Array
-from c3p_dynamics import _agv_kernels as kernels
-from c3p_dynamics.agv import state_rate
 from c3p_experiments.saha_angeles.verner import Integrated, integrate
-from c3p_kinematics.agv_circle import Circle, caster_constants, caster_start, joint_path
+from c3p_multibody.agv import _kernels as kernels
+from c3p_multibody.agv.circle import Circle, caster_constants, caster_start, joint_path
+from c3p_multibody.agv.dynamics import state_rate
 
 # step of the second difference that stands for τ̈: truncation and rounding are both below 1e-6
 _DIFFERENCE = 1e-2

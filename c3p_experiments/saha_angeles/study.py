@@ -9,9 +9,6 @@ import numpy as np
 
 from c3p_description.agv_model import Agv
 from c3p_description.model import Array
-from c3p_dynamics.agv import friction_torque, kinetic_energy
-from c3p_dynamics.agv_bodies import GROUND, constraint_matrix, wheel_loads
-from c3p_dynamics.orthogonal_complement import constraint_rank
 from c3p_experiments.saha_angeles.simulation import (
     Run,
     circle_torque,
@@ -21,8 +18,11 @@ from c3p_experiments.saha_angeles.simulation import (
     smoothed_table_torque,
     table_torque,
 )
-from c3p_kinematics.agv import least_squares_rates, twist_to_rates
-from c3p_kinematics.agv_circle import Circle, JointPath, joint_path
+from c3p_multibody.agv.bodies import GROUND, constraint_matrix, wheel_loads
+from c3p_multibody.agv.circle import Circle, JointPath, joint_path
+from c3p_multibody.agv.dynamics import friction_torque, kinetic_energy
+from c3p_multibody.agv.kinematics import least_squares_rates, twist_to_rates
+from c3p_multibody.orthogonal_complement import constraint_rank
 
 # tolerances of the paper, further ones, and that of the reference run
 PAPER_TOLERANCES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from c3p_bags.report import style
 from c3p_experiments.loop.conditions import Bench
 from c3p_experiments.loop.outcome import Experiment, Outcome
 from c3p_experiments.loop.report import conditions_text
 from c3p_experiments.self_calibration.consistency import KINDS, Consistency
+from c3p_plots import style
 
 LOOKS = {'described': (style.REFERENCE, 's-', 'as described'), 'learned': (style.SENSED, 'o-',
                                                                          'learning')}

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 from matplotlib.axes import Axes
 
-from c3p_bags.report import style
 from c3p_experiments.loop.conditions import Bench
 from c3p_experiments.loop.outcome import Experiment, Outcome
 from c3p_experiments.loop.report import conditions_text
 from c3p_experiments.self_calibration.draws import Draw
+from c3p_plots import style
 
 BEFORE, AFTER = style.REFERENCE, style.SENSED
 

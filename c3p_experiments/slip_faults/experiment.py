@@ -13,6 +13,7 @@ from c3p_bags.runs.run_log import Joints
 from c3p_description.model import Array, CasterRobot
 from c3p_experiments.loop.conditions import Bench
 from c3p_experiments.loop.outcome import Outcome, Row, Run
+from c3p_experiments.parallel.workers import Workers, computing
 from c3p_experiments.robots.random_robots import random_robot
 from c3p_experiments.slip_faults.injected import (
     ENCODERS,
@@ -42,7 +43,6 @@ from c3p_experiments.slip_faults.scoring import (
     watch,
 )
 from c3p_kinematics.fault_report import KINDS
-from c3p_simulation.parallel.workers import Workers, computing
 
 # random robots, and first seed of drives and descriptions: others serve the development
 RANDOM, FIRST = (104, 107), 7000

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 from matplotlib.axes import Axes
 
-from c3p_bags.report import style
 from c3p_experiments.loop.conditions import Bench
 from c3p_experiments.loop.outcome import Experiment, Outcome
 from c3p_experiments.loop.report import conditions_text
@@ -17,6 +16,7 @@ from c3p_experiments.slip_faults.experiment import SOON
 from c3p_experiments.slip_faults.poses import DRIFTING, PoseErrors
 from c3p_experiments.slip_faults.quiet_driving import LIMITS
 from c3p_experiments.slip_faults.scoring import LABELS, Case
+from c3p_plots import style
 
 BEFORE, AFTER = style.REFERENCE, style.SENSED
 

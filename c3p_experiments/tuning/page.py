@@ -9,9 +9,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from c3p_bags.report import style
 from c3p_experiments.tuning.objective import TERMS, Scenarios
 from c3p_experiments.tuning.tune import Tuned
+from c3p_plots import style
 
 # line styles of parameters, changed after each round of the palette
 DASHES = ('-', '--', ':')

@@ -17,9 +17,9 @@ import numpy as np
 
 from c3p_description.model import Array
 from c3p_description.reading.how_to_install import how_to_install
+from c3p_experiments.parallel.workers import Compute, Workers, WorkersError, computing
 from c3p_experiments.tuning.objective import Judgement, Scenarios, judge, together
 from c3p_experiments.tuning.parameters import Tunable, Values
-from c3p_simulation.parallel.workers import Compute, Workers, WorkersError, computing
 
 # initial standard deviation of the search, as a fraction of each range: small, because ranges span
 # two decades and good gains are near each other

@@ -13,6 +13,7 @@ import math
 
 import numpy as np
 
+from c3p_kernels.compiled import kernel
 from c3p_kinematics.calibration._window_kernels import (
     accumulate,
     clear,
@@ -21,7 +22,6 @@ from c3p_kinematics.calibration._window_kernels import (
     variances,
     window_rows,
 )
-from c3p_kinematics.compiled import kernel
 
 # verdicts of a step: within a window; estimate updated; window without news; contradiction; no
 # window (spoiled, or without a solution)

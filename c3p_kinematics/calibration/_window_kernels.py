@@ -20,9 +20,9 @@ import math
 
 import numpy as np
 
-from c3p_kinematics._elementary import circle
-from c3p_kinematics._small import RANK_TOLERANCE, solve3
-from c3p_kinematics.compiled import kernel
+from c3p_kernels.compiled import kernel
+from c3p_kernels.elementary import circle
+from c3p_kernels.small import RANK_TOLERANCE, solve3
 
 # parameters of a caster: radius, offset, hip x, hip y, zero
 PER_CASTER = 5

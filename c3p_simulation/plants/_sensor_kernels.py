@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 
-from c3p_kinematics.compiled import kernel
+from c3p_kernels.compiled import kernel
 
 
 @kernel

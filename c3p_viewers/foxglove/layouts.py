@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
-from c3p_bags.report.palette import caster_colour
 from c3p_description.model import CasterRobot
+from c3p_plots.palette import caster_colour
 from c3p_viewers.foxglove.scene_channel import NUMBERS, SCENE
 
 # key of the measure in the diagnostics

@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 from matplotlib.legend_handler import HandlerTuple
 from matplotlib.lines import Line2D
 
-from c3p_bags.report.style import figure
 from c3p_description.model import Array
+from c3p_plots.style import figure
 from c3p_viewers.scene.colours import Colour
 
 # pixels per inch, of which the sizes of letters are multiples

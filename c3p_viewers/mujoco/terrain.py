@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import Array
-from c3p_kinematics.terrain import Terrain
-from c3p_simulation.worlds.terrain_export import height_field
+from c3p_rough_ground.terrain import Terrain
+from c3p_rough_ground.worlds.terrain_export import height_field
 
 Range = tuple[float, float]
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from c3p_bags.report.palette import caster_colour
 from c3p_description.model import CasterRobot
 from c3p_description.reading.how_to_install import how_to_install
+from c3p_plots.palette import caster_colour
 
 TIMELINE, PLATFORM = 'time', 'odom/robot'
 

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from c3p_bags.recorder.transforms import Transform
-from c3p_bags.report.style import caster_colour
 from c3p_bags.runs.ride_log import Ground, Ride, read_ride
 from c3p_bags.storage.bag import Bag
 from c3p_description.model import Array, ModelError
 from c3p_description.pvc_model import JOINTS, PvcTricycle
 from c3p_description.reading.loader import load_tricycle, robot_description
+from c3p_plots.style import caster_colour
 from c3p_viewers.mujoco.caption import DRIVEN
 from c3p_viewers.options import ViewOptions
 from c3p_viewers.rerun.layout import blueprint

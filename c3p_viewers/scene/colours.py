@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from c3p_bags.report.palette import CASTERS, GREEN, SKY, VERMILION, YELLOW
+from c3p_plots.palette import CASTERS, GREEN, SKY, VERMILION, YELLOW
 
 # red, green, blue, opacity, each 0 to 1
 Colour = tuple[float, float, float, float]

@@ -14,9 +14,9 @@ from rclpy.serialization import serialize_message
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
-from c3p_kinematics.terrain import Mesh
 from c3p_ros.cdr import byte_order
 from c3p_ros.messages import ns_to_stamp
+from c3p_rough_ground.terrain import Mesh
 from c3p_viewers.scene.colours import caster_colour
 from c3p_viewers.scene.trail import JUMP
 

@@ -15,13 +15,13 @@ from visualization_msgs.msg import MarkerArray
 from c3p_bags.runs.ride_log import TERRAIN
 from c3p_description.model import Array
 from c3p_description.pvc_model import PvcTricycle
-from c3p_kinematics.closed_chain_vehicle import Vehicle
-from c3p_kinematics.closed_chain_vehicle.placement import place
-from c3p_kinematics.closed_chain_vehicle.velocity import joint_frames
-from c3p_kinematics.terrain import Terrain, grid_mesh
-from c3p_kinematics.vehicles import closed_chain
 from c3p_ros.node import LATCHED, RELIABLE
-from c3p_simulation.worlds.terrain_files import load_terrain
+from c3p_rough_ground.closed_chain import Vehicle
+from c3p_rough_ground.closed_chain.placement import place
+from c3p_rough_ground.closed_chain.velocity import joint_frames
+from c3p_rough_ground.terrain import Terrain, grid_mesh
+from c3p_rough_ground.vehicles import closed_chain
+from c3p_rough_ground.worlds.terrain_files import load_terrain
 from c3p_viewers.scene.camber_scene import camber_scene
 from c3p_viewers.scene.markers import MarkerScene
 from c3p_viewers.scene.terrain_markers import Paths, terrain_message

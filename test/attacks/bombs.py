@@ -49,7 +49,7 @@ def robot(content):
 
 
 def terrain(content, **files):
-    from c3p_simulation.worlds.terrain_files import load_terrain
+    from c3p_rough_ground.worlds.terrain_files import load_terrain
 
     def make(folder):
         for name, data in files.items():
@@ -67,7 +67,7 @@ def urdf(content, use=None):
 def picture(folder):
     from PIL import Image
 
-    from c3p_simulation.worlds.terrain_files import load_height_map
+    from c3p_rough_ground.worlds.terrain_files import load_height_map
 
     with (folder / 'big.png').open('wb') as file:
         Image.new('L', (9, 9)).save(file, 'PNG')
@@ -81,7 +81,7 @@ def picture(folder):
 
 
 def archive(folder):
-    from c3p_simulation.worlds.terrain_files import load_height_map
+    from c3p_rough_ground.worlds.terrain_files import load_height_map
 
     with zipfile.ZipFile(folder / 'big.npz', 'w', zipfile.ZIP_DEFLATED) as file, file.open(
             'heights.npy', 'w', force_zip64=True) as member:

@@ -14,15 +14,15 @@ from c3p_bags.recorder.transforms import FrameTree
 from c3p_description.model import ModelError
 from c3p_description.reading.files import share_file
 from c3p_description.reading.loader import load, robot_description
-from c3p_dynamics.trees import TreeError
-from c3p_dynamics.trees.reading.urdf import tree_from_urdf
 from c3p_experiments.campaigns.result_files import StoreError
 from c3p_experiments.campaigns.result_files import read as read_results
 from c3p_experiments.tuning.files import read_parameters
 from c3p_hardware.settings import SettingsError
 from c3p_hardware.tools.parameter_file import hardware_values, merged
-from c3p_kinematics.terrain import TerrainError
-from c3p_simulation.worlds.terrain_files import load_height_map, load_terrain
+from c3p_multibody.trees import TreeError
+from c3p_multibody.trees.reading.urdf import tree_from_urdf
+from c3p_rough_ground.terrain import TerrainError
+from c3p_rough_ground.worlds.terrain_files import load_height_map, load_terrain
 
 
 @dataclass(frozen=True)

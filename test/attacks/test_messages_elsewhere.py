@@ -40,8 +40,8 @@ from c3p_description import load  # noqa: E402
 from c3p_hardware.hardware_interface_node import HardwareInterfaceNode  # noqa: E402
 from c3p_hardware.ros2_control_bridge_node import Ros2ControlBridgeNode  # noqa: E402
 from c3p_hardware.wheel_gate import GateSettings, WheelGate  # noqa: E402
+from c3p_rough_ground.node.rough_ground_node import RoughGroundNode  # noqa: E402
 from c3p_simulation.emulated_cards_node import EmulatedCardsNode  # noqa: E402
-from c3p_simulation.tricycle.rough_ground_node import RoughGroundNode  # noqa: E402
 from c3p_viewers.marker_node import MarkerNode  # noqa: E402
 
 SEED = 20261123

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from c3p_experiments.parallel.workers import Workers, _dask
 from c3p_ros.middleware import PROFILES, RANGE
 from c3p_ros.reach import open_reach
-from c3p_simulation.parallel.workers import Workers, _dask
 
 ROOT = Path(__file__).parents[2]
 LOOPBACK_ONLY = ROOT / 'config/security/loopback_only.xml'

@@ -18,8 +18,9 @@ FORBIDDEN = ('os.system', 'subprocess.Popen', 'os.exec', 'os.posix_spawn', 'os.s
              'os.forkpty', 'os.startfile', 'socket.connect', 'socket.bind', 'ctypes.dlopen',
              'pickle.find_class', 'os.chmod', 'os.link', 'os.symlink')
 # the cache of compiled kernels beside the source is pickled
-COMPILED = ('numba', 'numpy', 'copyreg', 'builtins', 'c3p_kinematics', 'c3p_dynamics',
-            'c3p_simulation', 'c3p_bags', 'c3p_experiments')
+COMPILED = ('numba', 'numpy', 'copyreg', 'builtins', 'c3p_kernels', 'c3p_kinematics',
+            'c3p_dynamics', 'c3p_multibody', 'c3p_rough_ground', 'c3p_simulation', 'c3p_bags',
+            'c3p_experiments')
 # temporary files are written and removed: by whole paths, or as names in a folder that is open
 WRITABLE = [tempfile.gettempdir()]
 

@@ -23,8 +23,8 @@ from c3p_dynamics._caster_equations import (
 )
 from c3p_dynamics._caster_motion_kernels import runge_kutta
 from c3p_dynamics.caster_dynamics import bias, forward_dynamics, kinetic_energy, mass_matrix
+from c3p_kernels.compiled import inlined
 from c3p_kinematics.casters import inverse, wheel_jacobian
-from c3p_kinematics.compiled import inlined
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from c3p_description.model import CasterRobot
+from c3p_kernels.compiled import COMPILED
 from c3p_kinematics import _odometry_cycle as cycle
 from c3p_kinematics import _odometry_kernels as kernels
 from c3p_kinematics._step_kernels import coast, hold_back, refit, repeat
-from c3p_kinematics.compiled import COMPILED
 from c3p_kinematics.odometry import PARAMETERS, Odometry, OdometrySettings, odometry_settings
 
 ROBOT = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51)

@@ -11,8 +11,8 @@ from sensor_msgs.msg import JointState  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
 from c3p_ros.node import LATCHED, SENSOR_DATA  # noqa: E402
-from c3p_simulation.tricycle.rough_ground_node import RoughGroundNode  # noqa: E402
-from c3p_simulation.worlds.terrain_files import load_terrain  # noqa: E402
+from c3p_rough_ground.node.rough_ground_node import RoughGroundNode  # noqa: E402
+from c3p_rough_ground.worlds.terrain_files import load_terrain  # noqa: E402
 from c3p_viewers.marker_node import LOOK_PERIOD, MarkerNode  # noqa: E402
 from c3p_viewers.sources.moment_reader import MARKER_TOPICS as TOPICS  # noqa: E402
 

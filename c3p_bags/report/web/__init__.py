@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from c3p_bags.report.markup import Markup, html
-from c3p_bags.report.palette import DASHES, caster_colour
 from c3p_description.model import CasterRobot
+from c3p_plots.palette import DASHES, caster_colour
 
 LIBRARY = ('uPlot.iife.min.js', 'dom.js', 'robot.js', 'plots.js', 'map.js')
 STYLE = 'uPlot.min.css'

@@ -9,7 +9,7 @@ import pytest
 from matplotlib.axes import Axes
 from test_report_parts import straight
 
-from c3p_bags.report import motion_panels, sheet, slip_panels, style
+from c3p_bags.report import motion_panels, sheet, slip_panels
 from c3p_bags.report.numbers import run_numbers
 from c3p_bags.report.run import Run, measure
 from c3p_bags.report.slip_events import replay, slip_events
@@ -18,6 +18,7 @@ from c3p_bags.report.timing import timing
 from c3p_bags.runs.run_log import Joints, RunLog
 from c3p_description.model import CasterRobot
 from c3p_kinematics.casters import inverse
+from c3p_plots import style
 
 TIME = 0.01 * np.arange(301)
 # where two casters trail behind motion along X, and where they stand abreast of motion along Y

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from matplotlib.axes import Axes
 from synthetic import opened
 
-from c3p_bags.report import live, sheet, style, web, write
+from c3p_bags.report import live, sheet, web, write
 from c3p_bags.report.compare import difference_sentences
 from c3p_bags.report.run import read
 from c3p_bringup.cli.main import main
+from c3p_plots import style
 
 GOLDEN = Path(__file__).parents[2] / 'data' / 'golden_bag'
 

@@ -202,7 +202,7 @@ def test_a_comparison_is_antisymmetric(a, b):
 
 def drawn(draw, run):
     """Return the axes after a panel was drawn."""
-    from c3p_bags.report.style import figure
+    from c3p_plots.style import figure
 
     axes = figure(6.0, 2.0).add_subplot()
     draw(axes, run)

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from robots import C3P
 
-from c3p_bags.report import style
 from c3p_bags.report.compare import difference_sentences, difference_table, differences
 from c3p_bags.report.goals import goal_metrics, in_odom, part
 from c3p_bags.report.health import complaints, spans
@@ -19,6 +18,7 @@ from c3p_bags.report.sheet import envelope, peaks
 from c3p_bags.report.slip_panels import confidence
 from c3p_bags.report.timing import timing
 from c3p_bags.runs.run_log import Goal, Health, Joints, Motion, RunLog, Series
+from c3p_plots import style
 
 PERIOD = 0.005
 

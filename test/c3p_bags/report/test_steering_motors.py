@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from test_any_casters import TIME, robot_of, run_of
 
-from c3p_bags.report import motion_panels, style
+from c3p_bags.report import motion_panels
 from c3p_bags.report.drive_page import commanded_steering, limited_torques, near_limits
 from c3p_bags.report.numbers import run_numbers
 from c3p_bags.report.page import SECTIONS
 from c3p_bags.report.summary import answers
 from c3p_bags.runs.run_log import Series
+from c3p_plots import style
 
 POWERED = replace(robot_of(4), steered=np.array([True, False, True, True]),
                   torque_limit=1.5, steering_torque_limit=9.0)

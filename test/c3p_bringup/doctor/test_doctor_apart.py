@@ -63,7 +63,7 @@ def test_damaged_machine_code_is_a_warning(tmp_path):
     pytest.importorskip('numba', reason='pip install numba')
     folder = tmp_path / 'c3p_some/__pycache__'
     folder.mkdir(parents=True)
-    for source in (ROOT / 'c3p_kinematics/__pycache__').glob('_elementary.wrap-*.nb?'):
+    for source in (ROOT / 'c3p_kernels/__pycache__').glob('elementary.wrap-*.nb?'):
         (folder / source.name).write_bytes(source.read_bytes())
     index, *_ = folder.glob('*.nbi')
     data, *_ = folder.glob('*.nbc')
@@ -83,7 +83,7 @@ def test_damaged_machine_code_is_a_warning(tmp_path):
 
 
 def test_a_place_of_machine_code_that_is_closed_is_a_warning_with_its_remedy(monkeypatch):
-    cache = pytest.importorskip('c3p_kinematics._code_cache', reason='pip install numba')
+    cache = pytest.importorskip('c3p_kernels.code_cache', reason='pip install numba')
 
     def closed(*_):
         raise PermissionError(13, 'Permission denied')

@@ -11,7 +11,7 @@ from published_urdf import CORNERS, base, caster, inertial, joint, link
 
 from c3p_description import ModelError
 from c3p_description.reading.urdf import from_urdf, read_urdf
-from c3p_dynamics.trees.reading.urdf import tree_from_urdf
+from c3p_multibody.trees.reading.urdf import tree_from_urdf
 
 EXACT = f'{math.pi} 0 {-math.pi / 2}'
 

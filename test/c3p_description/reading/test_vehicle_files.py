@@ -9,9 +9,9 @@ import pytest
 from c3p_description import load
 from c3p_description.model import ModelError
 from c3p_description.reading.vehicle_files import is_vehicle, load_vehicle, vehicle_names
-from c3p_kinematics.closed_chain_vehicle import DescriptionError, place
-from c3p_kinematics.terrain import Hills
-from c3p_kinematics.vehicles import caster_vehicle, closed_chain, four_wheel_rover, vla_tricycle
+from c3p_rough_ground.closed_chain import DescriptionError, place
+from c3p_rough_ground.terrain import Hills
+from c3p_rough_ground.vehicles import caster_vehicle, closed_chain, four_wheel_rover, vla_tricycle
 
 CART = """
 kind: vehicle

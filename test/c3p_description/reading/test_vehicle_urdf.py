@@ -10,8 +10,8 @@ import pytest
 from c3p_description.reading.loader import robot_description
 from c3p_description.reading.vehicle_files import load_vehicle, vehicle_names
 from c3p_description.reading.vehicle_urdf import link_name, vehicle_urdf
-from c3p_kinematics.closed_chain_vehicle.velocity import joint_frames
-from c3p_kinematics.vehicles import closed_chain
+from c3p_rough_ground.closed_chain.velocity import joint_frames
+from c3p_rough_ground.vehicles import closed_chain
 
 BENT = """
 kind: vehicle

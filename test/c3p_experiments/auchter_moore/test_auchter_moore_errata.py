@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 
 from c3p_description import load
-from c3p_kinematics.closed_chain_vehicle import contact_jacobians, place, velocity
-from c3p_kinematics.closed_chain_vehicle.velocity import joint_frames, transform
-from c3p_kinematics.rolling_contact import Ground, Torus, contact_orientation, contact_rates
-from c3p_kinematics.terrain import Flat
-from c3p_kinematics.vehicles import four_wheel_rover, pvc_tricycle
-from c3p_simulation.worlds.terrain_files import load_terrain
+from c3p_rough_ground.closed_chain import contact_jacobians, place, velocity
+from c3p_rough_ground.closed_chain.velocity import joint_frames, transform
+from c3p_rough_ground.rolling_contact import Ground, Torus, contact_orientation, contact_rates
+from c3p_rough_ground.terrain import Flat
+from c3p_rough_ground.vehicles import four_wheel_rover, pvc_tricycle
+from c3p_rough_ground.worlds.terrain_files import load_terrain
 
 # the first of these tests on a computer compiles the kernels: a minute of work, more when shared
 pytestmark = pytest.mark.timeout(400)

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 from c3p_description import load
-from c3p_dynamics.rough_ground import _vehicle_kernels as kernels
-from c3p_dynamics.rough_ground import heavy_tricycle
-from c3p_dynamics.rough_ground._contact_kernels import DEPTH, NZ, P
-from c3p_dynamics.rough_ground.motion import Drive
 from c3p_experiments.auchter_moore import camber_power as study
 from c3p_experiments.auchter_moore import mujoco_check
 from c3p_experiments.auchter_moore.mujoco_vehicle import Search
 from c3p_experiments.loop.outcome import ModelOptions
-from c3p_kinematics.closed_chain_vehicle.ground import ground_arrays
-from c3p_kinematics.terrain import SplineGround
+from c3p_rough_ground.closed_chain.ground import ground_arrays
+from c3p_rough_ground.dynamics import _vehicle_kernels as kernels
+from c3p_rough_ground.dynamics import heavy_tricycle
+from c3p_rough_ground.dynamics._contact_kernels import DEPTH, NZ, P
+from c3p_rough_ground.dynamics.motion import Drive
+from c3p_rough_ground.terrain import SplineGround
 
 
 def test_contacts_are_where_the_circle_of_the_tube_is_nearest_to_the_ground():

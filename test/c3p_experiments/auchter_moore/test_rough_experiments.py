@@ -9,16 +9,16 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.image import imread
 
-from c3p_bags.report import style
 from c3p_bringup.cli.main import main
 from c3p_experiments.auchter_moore import experiments as rough_experiments
 from c3p_experiments.auchter_moore import pages as rough_pages
 from c3p_experiments.auchter_moore.experiments import HILL, RANDOM, Case, drive, rows, together
 from c3p_experiments.auchter_moore.measures import least_slip
 from c3p_experiments.loop.outcome import ModelOptions
-from c3p_kinematics.closed_chain_vehicle import Event
-from c3p_kinematics.terrain import Flat
-from c3p_simulation.worlds.terrain_files import load_terrain
+from c3p_plots import style
+from c3p_rough_ground.closed_chain import Event
+from c3p_rough_ground.terrain import Flat
+from c3p_rough_ground.worlds.terrain_files import load_terrain
 from c3p_viewers.screen import PictureError
 
 # the first of these tests on a computer compiles the kernels: a minute of work, more when shared

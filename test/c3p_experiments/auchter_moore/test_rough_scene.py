@@ -20,11 +20,9 @@ from c3p_experiments.auchter_moore.drawing import (  # noqa: E402
 )
 from c3p_experiments.auchter_moore.film import caption, contact_sheet, film  # noqa: E402
 from c3p_experiments.auchter_moore.pages import MARGIN, stations  # noqa: E402
-from c3p_kinematics.closed_chain_vehicle import place, simulate  # noqa: E402
-from c3p_kinematics.terrain import (
-    Hills,  # noqa: E402
-)
-from c3p_kinematics.vehicles import pvc_tricycle  # noqa: E402
+from c3p_rough_ground.closed_chain import place, simulate  # noqa: E402
+from c3p_rough_ground.terrain import Hills
+from c3p_rough_ground.vehicles import pvc_tricycle  # noqa: E402
 from c3p_viewers.mujoco.opengl import import_mujoco  # noqa: E402
 from c3p_viewers.mujoco.studio import WHITE, set_placement, studio_model  # noqa: E402
 from c3p_viewers.mujoco.view import View  # noqa: E402

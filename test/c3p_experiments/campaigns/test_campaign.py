@@ -21,7 +21,7 @@ from c3p_experiments.campaigns.campaign import command, identity, run_campaign
 from c3p_experiments.campaigns.draw import CLOCKS, flat, run_draw, simulate
 from c3p_experiments.campaigns.result_files import StoreError, read
 from c3p_experiments.campaigns.spec import CampaignSpec, draw
-from c3p_simulation.parallel.workers import Workers, WorkersError
+from c3p_experiments.parallel.workers import Workers, WorkersError
 
 ROOT = Path(__file__).parents[3]
 

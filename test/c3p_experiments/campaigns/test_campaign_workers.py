@@ -11,7 +11,7 @@ from campaign_tasks import fatal
 from c3p_experiments.campaigns import campaign
 from c3p_experiments.campaigns.draw import CLOCKS, run_draw
 from c3p_experiments.campaigns.spec import CampaignSpec, draw
-from c3p_simulation.parallel.workers import Workers
+from c3p_experiments.parallel.workers import Workers
 
 # drives of one second
 SPEC = CampaignSpec(controller='paper', plant='analytic', goal=(0.0, 0.4, 0.0), timeout=1.0)

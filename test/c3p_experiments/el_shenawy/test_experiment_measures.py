@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from c3p_bags.report.style import figure
 from c3p_bags.runs.run_log import Joints, Motion, Series, Slip
 from c3p_description import load
 from c3p_experiments.el_shenawy.goals import overshoot, steerings_metrics
@@ -40,6 +39,7 @@ from c3p_experiments.loop.report import (
     text_table,
 )
 from c3p_kinematics.casters import inverse
+from c3p_plots.style import figure
 
 ROBOT = load('c3p')
 

@@ -10,9 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.interpolate import BPoly
 
-from c3p_bags.report import style
-from c3p_dynamics.constraints.kinds import pose
-from c3p_dynamics.trees import crba, point_jacobian
 from c3p_experiments.kelly.berthing import run_berthing
 from c3p_experiments.kelly.chain import (
     LENGTH,
@@ -47,6 +44,9 @@ from c3p_experiments.kelly.shuttle import (
     planar_berthing,
     spatial_berthing,
 )
+from c3p_multibody.constraints.kinds import pose
+from c3p_multibody.trees import crba, point_jacobian
+from c3p_plots import style
 
 ANGLE = st.floats(-3.1, 3.1)
 

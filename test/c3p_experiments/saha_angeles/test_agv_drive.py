@@ -9,7 +9,6 @@ from scipy.integrate import solve_ivp
 
 from c3p_description import load
 from c3p_description.agv_model import Agv
-from c3p_dynamics.agv import inverse_dynamics, state_rate
 from c3p_experiments.saha_angeles.simulation import (
     circle_torque,
     exact_torque,
@@ -20,7 +19,8 @@ from c3p_experiments.saha_angeles.simulation import (
     table_torque,
 )
 from c3p_experiments.saha_angeles.verner import FIFTH, NODES, SIXTH, STAGES, integrate, step
-from c3p_kinematics.agv_circle import Circle, joint_path
+from c3p_multibody.agv.circle import Circle, joint_path
+from c3p_multibody.agv.dynamics import inverse_dynamics, state_rate
 
 AGV = load('agv')
 

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from c3p_description import ModelError, load
-from c3p_dynamics.agv import friction_torque, kinetic_energy
 from c3p_experiments.saha_angeles.experiment import ROWS, load_agv, run_agv
 from c3p_experiments.saha_angeles.simulation import circle_torque
 from c3p_experiments.saha_angeles.study import PAPER_TOLERANCES
-from c3p_kinematics.agv_circle import Circle, joint_path
+from c3p_multibody.agv.circle import Circle, joint_path
+from c3p_multibody.agv.dynamics import friction_torque, kinetic_energy
 
 
 @pytest.fixture(scope='module')

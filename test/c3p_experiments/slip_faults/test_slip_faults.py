@@ -8,6 +8,7 @@ import pytest
 
 from c3p_experiments.catalogue import EXPERIMENTS
 from c3p_experiments.loop.conditions import Bench, Conditions
+from c3p_experiments.parallel.workers import Workers
 from c3p_experiments.slip_faults.experiment import ROWS, slip_faults
 from c3p_experiments.slip_faults.page import faults_page
 from c3p_experiments.slip_faults.quiet_driving import QuietDrive, quiet_drive, quiet_drives
@@ -20,7 +21,6 @@ from c3p_experiments.slip_faults.scoring import (
     score,
     true_slips,
 )
-from c3p_simulation.parallel.workers import Workers
 
 
 @pytest.fixture(scope='module')

@@ -14,6 +14,7 @@ from c3p_bringup.cli.main import main
 from c3p_description import load
 from c3p_experiments.campaigns.spec import RANDOM, CampaignSpec
 from c3p_experiments.loop.controllers import NAMES, make_controller
+from c3p_experiments.parallel.workers import Workers
 from c3p_experiments.tuning import objective
 from c3p_experiments.tuning import tune as module
 from c3p_experiments.tuning.controller import make
@@ -29,7 +30,6 @@ from c3p_experiments.tuning.objective import (
 )
 from c3p_experiments.tuning.parameters import Tunable, find, schemas, tunables
 from c3p_experiments.tuning.tune import tune
-from c3p_simulation.parallel.workers import Workers
 
 pytest.importorskip('cma', reason='tuning needs pycma: pip install .[campaign]')
 

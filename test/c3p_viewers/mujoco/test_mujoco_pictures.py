@@ -16,7 +16,7 @@ pytest.importorskip('mujoco', reason='pip install .[sim]')
 pytest.importorskip('xacro', reason='pip install .[sim]')
 
 from c3p_description.reading.loader import load, load_casters  # noqa: E402
-from c3p_kinematics.terrain import Plateau  # noqa: E402
+from c3p_rough_ground.terrain import Plateau  # noqa: E402
 from c3p_simulation.contact_plant.mujoco_plant import MujocoPlant  # noqa: E402
 from c3p_simulation.plants.checks import PlantError  # noqa: E402
 from c3p_viewers.mujoco.films import FilmWriter, check_film  # noqa: E402

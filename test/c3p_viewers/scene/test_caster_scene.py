@@ -9,10 +9,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from robots import C3P, caster_robots
 
-from c3p_bags.report import style
 from c3p_description.model import CasterRobot
 from c3p_kinematics.casters import inverse, wheel_jacobian
 from c3p_kinematics.singularity import length_scale
+from c3p_plots import style
 from c3p_viewers.scene import colours
 from c3p_viewers.scene.caster_scene import caster_scene
 from c3p_viewers.scene.settings import SceneSettings, layer

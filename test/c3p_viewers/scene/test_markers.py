@@ -11,10 +11,10 @@ from std_msgs.msg import ColorRGBA  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
 from c3p_description import load  # noqa: E402
-from c3p_kinematics.closed_chain_vehicle import place, simulate  # noqa: E402
-from c3p_kinematics.closed_chain_vehicle.vehicle import quaternion  # noqa: E402
-from c3p_kinematics.terrain import Flat, Hills, grid_mesh  # noqa: E402
-from c3p_kinematics.vehicles import pvc_tricycle  # noqa: E402
+from c3p_rough_ground.closed_chain import place, simulate  # noqa: E402
+from c3p_rough_ground.closed_chain.vehicle import quaternion  # noqa: E402
+from c3p_rough_ground.terrain import Flat, Hills, grid_mesh  # noqa: E402
+from c3p_rough_ground.vehicles import pvc_tricycle  # noqa: E402
 from c3p_viewers.scene.terrain_markers import (  # noqa: E402
     LIFT,
     Paths,

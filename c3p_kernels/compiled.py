@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compilation of the numeric kernels: numba where installed, else plain Python."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+# as setup.py requires it: the oldest and the newest release that the tests have run with
+NUMBA = 'numba>=0.58.1,<0.69'
+
+
+class CompilerError(ImportError):
+    """Numba is not as the kernels need it; the text names its version and the remedy."""
+
+
+_njit: Callable[..., Any] | None
+try:
+    import numba as _numba
+    from numba import config as _config
+    from numba import njit as _njit
+except ModuleNotFoundError:  # the same source runs uncompiled, about 100 times slower
+    _njit = None
+except ImportError as error:  # of versions that do not fit together, such as NumPy's
+    warnings.warn_explicit(f'Numba does not start ({error}); kernels run uncompiled, about 100 '
+                           f"times slower: `pip install '{NUMBA}'`", RuntimeWarning, 'c3p', 0)
+    _njit = None
+
+# whether there is a compiler, and whether it compiles: NUMBA_DISABLE_JIT serves debugging
+COMPILER = _njit is not None
+COMPILED = COMPILER and not getattr(_config, 'DISABLE_JIT', 0)
+
+# no wrappers for calls from C, which take a tenth of the time of compilation
+_OPTIONS = {'error_model': 'numpy', 'nogil': True, 'no_cfunc_wrapper': True}
+
+borrowed: Any
+if COMPILED:
+    try:
+        from c3p_kernels import borrowed as _borrowed
+        from c3p_kernels import lanes  # noqa: F401, uses what is not public
+        from c3p_kernels.code_cache import CodeCache
+
+        _borrowed.check_layout()
+    except (ImportError, AttributeError, TypeError) as error:
+        raise CompilerError(f'kernels need Numba from 0.58.1 to 0.68; that of {_numba.__version__}'
+                            f" differs in what they use ({error}): `pip install '{NUMBA}'`"
+                            ) from error
+    borrowed = _borrowed.borrowed
+else:
+    # returns what is given: without a compiler nothing counts references to arrays of kernels
+    borrowed = partial({}.get, None)
+
+
+def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """
+    Compile `function` once and keep the machine code beside its file (`code_cache`).
+
+    IEEE rules are kept (no fast-math; a division by zero gives inf or nan instead of raising), so
+    that compiled and plain results agree to the last rounding.
+    """
+    if _njit is None or not COMPILED:
+        return function
+    compiled = _njit(**_OPTIONS)(function)
+    # what njit(cache=True) does with the cache of Numba
+    compiled._cache = CodeCache(function)
+    return compiled
+
+
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """
+    Compile `function` as `kernel`, but into each caller, without machine code of its own.
+
+    For the inside of a hot loop, where passing a dozen arrays costs more than the arithmetic.
+    """
+    if _njit is None:
+        return function
+    return _njit(forceinline=True, **_OPTIONS)(function)
+
+
+def spliced(function: Callable[..., Any]) -> Callable[..., Any]:
+    """
+    Compile `function` as part of the source of each caller.
+
+    For functions that take tuples of many arrays, whose references a call would count.
+    """
+    if _njit is None:
+        return function
+    return _njit(inline='always', **_OPTIONS)(function)

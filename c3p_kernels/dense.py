@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: ANN001, ANN201, ANN202 (the compiler infers the types)
+"""
+Small dense matrices: Cholesky, and rank-revealing orthogonalisation in the inertia metric.
+
+With ``A = L Lᵀ`` and ``y = Lᵀ q̈``, constrained motion is the point nearest to ``L⁻¹(τ − c)`` that
+satisfies ``Xᵀ y = b``, where the columns of ``X = L⁻¹Bᵀ`` are kept as rows here. Orthogonalising
+these, and not forming the product XᵀX = B A⁻¹ Bᵀ, keeps small singular values: the product would
+square them. Arrays may be larger than the m rows and n freedoms that are meant.
+"""
+
+from __future__ import annotations
+
+import math
+
+from c3p_kernels.compiled import kernel
+
+# a pivot of A below this fraction of its diagonal is rounding: no inertia resists the joint
+PIVOT_TOLERANCE = 1e-14
+
+
+@kernel
+def cholesky(a, l, n):
+    """Write the lower factor of ``A = L Lᵀ``; return −1, or the row that has no inertia."""
+    for i in range(n):
+        for j in range(i + 1):
+            total = a[i, j]
+            for k in range(j):
+                total -= l[i, k] * l[j, k]
+            if i > j:
+                l[i, j] = total / l[j, j]
+            elif total > PIVOT_TOLERANCE * a[i, i]:
+                l[i, i] = math.sqrt(total)
+            else:
+                return i
+    return -1
+
+
+@kernel
+def forward(l, x, n):
+    """Replace x by the solution of ``L x' = x``."""
+    for i in range(n):
+        total = x[i]
+        for k in range(i):
+            total -= l[i, k] * x[k]
+        x[i] = total / l[i, i]
+
+
+@kernel
+def backward(l, x, n):
+    """Replace x by the solution of ``Lᵀ x' = x``."""
+    for back in range(n):
+        i = n - 1 - back
+        x[i] /= l[i, i]
+        for k in range(i):
+            x[k] -= l[i, k] * x[i]
+
+
+@kernel
+def depend(r, rank, m):
+    """
+    Replace the block R12 of dependent rows by ``T = R11⁻¹ R12``, and add a factor of ``1 + TᵀT``.
+
+    The Cholesky factor is written on and below the diagonal of the last rows, which are unused.
+    """
+    # back-substitution, column by column
+    for j in range(rank, m):
+        for back in range(rank):
+            i = rank - 1 - back
+            total = r[i, j]
+            for k in range(i + 1, rank):
+                total -= r[i, k] * r[k, j]
+            r[i, j] = total / r[i, i]
+    # Cholesky factor of 1 + TᵀT
+    for j in range(rank, m):
+        for k in range(rank, j + 1):
+            total = 1.0 if j == k else 0.0
+            for i in range(rank):
+                total += r[i, j] * r[i, k]
+            for i in range(rank, k):
+                total -= r[j, i] * r[k, i]
+            r[j, k] = math.sqrt(total) if j == k else total / r[k, k]
+
+
+@kernel
+def orthogonalize(x, r, order, least, m, n):
+    """
+    Replace the rows of x by orthonormal ones, the longest first; return the rank.
+
+    ``x[order[j]] = Σ r[i, j] e_i``, i ≤ j. Rows with a rest shorter than `least` times the first
+    are dependent. Modified Gram-Schmidt with one reorthogonalisation of each accepted row.
+    """
+    first = 0.0
+    for k in range(m):
+        order[k] = k
+    for k in range(m):
+        # pivot: the row with the longest rest
+        best, longest = k, -1.0
+        for j in range(k, m):
+            square = 0.0
+            for i in range(n):
+                square += x[j, i] * x[j, i]
+            if square > longest:
+                best, longest = j, square
+        length = math.sqrt(longest)
+        if k == 0:
+            first = length
+        if not length > least * first:
+            depend(r, k, m)
+            return k
+        if best != k:
+            order[k], order[best] = order[best], order[k]
+            for i in range(n):
+                x[k, i], x[best, i] = x[best, i], x[k, i]
+            for i in range(k):
+                r[i, k], r[i, best] = r[i, best], r[i, k]
+        # once more against the rows before: what rounding has left
+        for j in range(k):
+            more = 0.0
+            for i in range(n):
+                more += x[j, i] * x[k, i]
+            r[j, k] += more
+            for i in range(n):
+                x[k, i] -= more * x[j, i]
+        square = 0.0
+        for i in range(n):
+            square += x[k, i] * x[k, i]
+        length = math.sqrt(square)
+        r[k, k] = length
+        for i in range(n):
+            x[k, i] /= length
+        # remove its direction from all rows that follow
+        for j in range(k + 1, m):
+            along = 0.0
+            for i in range(n):
+                along += x[k, i] * x[j, i]
+            r[k, j] = along
+            for i in range(n):
+                x[j, i] -= along * x[k, i]
+    return m
+
+
+@kernel
+def spread(r, rank, z, m):
+    """
+    Distribute multipliers of independent rows over all rows, with the least norm.
+
+    ``(1 + TᵀT) z2 = Tᵀ z1``, ``z1 −= T z2``, by the factor that `depend` has written.
+    """
+    for j in range(rank, m):
+        total = 0.0
+        for i in range(rank):
+            total += r[i, j] * z[i]
+        for k in range(rank, j):
+            total -= r[j, k] * z[k]
+        z[j] = total / r[j, j]
+    for back in range(m - rank):
+        j = m - 1 - back
+        z[j] /= r[j, j]
+        for k in range(rank, j):
+            z[k] -= r[j, k] * z[j]
+    for j in range(rank, m):
+        for i in range(rank):
+            z[i] -= r[i, j] * z[j]
+
+
+@kernel
+def reach(x, r, order, rank, target, y, multipliers, z, m, n):
+    """
+    Project y onto ``xᵀ y = target``; return the largest contradiction of dependent rows.
+
+    ``y += X λ`` with the multipliers of least norm; z is work memory.
+    """
+    # target in the orthonormal rows: Rᵀ z = target
+    for j in range(rank):
+        total = target[order[j]]
+        for i in range(j):
+            total -= r[i, j] * z[i]
+        z[j] = total / r[j, j]
+    # dependent rows are x2 = Tᵀ x1: their targets must be, too
+    off = 0.0
+    for j in range(rank, m):
+        total = target[order[j]]
+        for i in range(rank):
+            total -= r[i, j] * target[order[i]]
+        off = max(off, abs(total))
+    # move y along each orthonormal row; z becomes the length of that move
+    for j in range(rank):
+        along = 0.0
+        for i in range(n):
+            along += x[j, i] * y[i]
+        z[j] -= along
+        for i in range(n):
+            y[i] += z[j] * x[j, i]
+    # moves in orthonormal rows as multipliers of the rows themselves: R λ = z
+    for back in range(rank):
+        j = rank - 1 - back
+        total = z[j]
+        for k in range(j + 1, rank):
+            total -= r[j, k] * z[k]
+        z[j] = total / r[j, j]
+    if rank < m:
+        spread(r, rank, z, m)
+    for j in range(m):
+        multipliers[order[j]] = z[j]
+    return off
+
+
+@kernel
+def pivoted(work, q, order, m, n):
+    """
+    Factor ``Bᵀ P = Q R`` by Householder's reflections, the longest column first.
+
+    `work` (m, n) holds B by rows and then Rᵀ (lower, in pivot order); q (n, n) becomes Qᵀ, so that
+    its rows are the basis.
+    """
+    for k in range(m):
+        order[k] = k
+    for i in range(n):
+        for k in range(n):
+            q[i, k] = 1.0 if i == k else 0.0
+    for k in range(min(m, n)):
+        best, longest = k, -1.0
+        for j in range(k, m):
+            square = 0.0
+            for i in range(k, n):
+                square += work[j, i] * work[j, i]
+            if square > longest:
+                best, longest = j, square
+        if not longest > 0.0:
+            break
+        if best != k:
+            order[k], order[best] = order[best], order[k]
+            for i in range(n):
+                work[k, i], work[best, i] = work[best, i], work[k, i]
+        # v = x ± |x| e, the sign without cancellation; kept in place of the row while in use
+        head = work[k, k]
+        size = math.copysign(math.sqrt(longest), head)
+        work[k, k] = head + size
+        over = 1.0 / (size * work[k, k])
+        # reflect the remaining columns of Bᵀ, and Qᵀ
+        for j in range(k + 1, m):
+            total = 0.0
+            for i in range(k, n):
+                total += work[k, i] * work[j, i]
+            for i in range(k, n):
+                work[j, i] -= over * total * work[k, i]
+        for j in range(n):
+            total = 0.0
+            for i in range(k, n):
+                total += work[k, i] * q[i, j]
+            for i in range(k, n):
+                q[i, j] -= over * total * work[k, i]
+        work[k, k] = -size
+        for i in range(k + 1, n):
+            work[k, i] = 0.0

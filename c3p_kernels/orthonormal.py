@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: ANN001, ANN201, ANN202 (the compiler infers the types)
+"""Compiled solution of few equations by orthonormal rows: the least of all solutions."""
+
+from __future__ import annotations
+
+import math
+
+from c3p_kernels.compiled import inlined, kernel
+
+# fraction of the longest row below which a row counts as dependent: rounding leaves 1e-15 of rows
+# that cancel, and a constraint this weak would respond to 1e-8 rad with full speed
+RANK_TOLERANCE = 1e-8
+# a row reduced below this fraction of its length is made orthogonal once more
+TWICE = 0.5
+
+
+@inlined
+def longest_row(rows, width):
+    """Return the largest length of the rows; of lanes each its own."""
+    longest = 0.0
+    for i in range(rows.shape[0]):
+        square = 0.0
+        for j in range(width):
+            square += rows[i, j] * rows[i, j]
+        longest = max(longest, square)
+    return math.sqrt(longest)
+
+
+@kernel
+def orthonormalise(rows, width):
+    """
+    Make the rows [A | b] orthonormal in A, in place; return their number and smallest pivot.
+
+    Rows that depend on earlier ones become zero. The least x with A x = b is then Aᵀ b. The pivot
+    is relative to the longest row.
+    """
+    count, rank, longest, smallest = rows.shape[0], 0, longest_row(rows, width), math.inf
+    for i in range(count):
+        length, left = longest, 0.0
+        for _ in range(2):
+            for k in range(i):
+                dot = 0.0
+                for j in range(width):
+                    dot += rows[i, j] * rows[k, j]
+                for j in range(width + 1):
+                    rows[i, j] -= dot * rows[k, j]
+            square = 0.0
+            for j in range(width):
+                square += rows[i, j] * rows[i, j]
+            left = math.sqrt(square)
+            if left > TWICE * length or left <= RANK_TOLERANCE * longest:
+                break
+            length = left
+        scale = 0.0
+        if left > RANK_TOLERANCE * longest:
+            rank += 1
+            smallest = min(smallest, left)
+            scale = 1.0 / left
+        for j in range(width + 1):
+            rows[i, j] *= scale
+    return rank, smallest / longest if rank else 0.0

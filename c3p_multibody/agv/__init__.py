@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Vehicle on two driven wheels and a caster: kinematics, closed-form dynamics, bodies, circle."""

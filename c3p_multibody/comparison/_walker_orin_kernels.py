@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: ANN001, ANN202 (the compiler infers the types)
+"""
+Walker and Orin's first three methods: three ways to the inertia matrix, one to the rest.
+
+``A q̈ = τ − c`` with c of one pass of Newton and Euler, and Cholesky's factors of A. Method 1: each
+column is the torque of a unit acceleration of one joint, by a pass over the whole chain at rest
+without gravity. Method 2: only over the bodies that move, the rest by symmetry. Method 3: by
+composite bodies (`trees._inertia_kernels.composite`). No checks.
+
+A body's row of `work` holds what `trees._frames.place` writes (0:5), angular acceleration (5:8),
+acceleration (8:11), force (11:14) and moment (14:17).
+"""
+
+from __future__ import annotations
+
+from c3p_kernels.compiled import inlined, kernel
+from c3p_kernels.dense import backward, cholesky, forward
+from c3p_multibody.trees._force_kernels import newton_euler
+from c3p_multibody.trees._frames import cross, down, place, symmetric_times, up
+from c3p_multibody.trees._inertia_kernels import composite
+
+WALKER_ORIN_WIDTH = 17
+
+
+@inlined
+def column(first, joint, links, numbers, one, none, work, a):
+    """
+    Write the column of a joint by a pass over the bodies from `first` on, at rest.
+
+    `one` and `none` are the numbers 1 and 0: its acceleration, and those of the others.
+    """
+    n = len(links)
+    lx, ly, lz, ax, ay, az = none, none, none, none, none, none
+    for i in range(first, n):
+        w, row = work[i], numbers[i]
+        if i > first:
+            b = work[i - 1]
+            tx, ty, tz = cross(b[5], b[6], b[7], w[2], w[3], w[4])
+            ax, ay, az = down(row, w[0], w[1], b[8] + tx, b[9] + ty, b[10] + tz)
+            lx, ly, lz = down(row, w[0], w[1], b[5], b[6], b[7])
+        if i == joint:
+            lz = lz + one
+        w[5], w[6], w[7], w[8], w[9], w[10] = lx, ly, lz, ax, ay, az
+        m, hx, hy, hz = row[12], row[13], row[14], row[15]
+        tx, ty, tz = cross(lx, ly, lz, hx, hy, hz)
+        w[11], w[12], w[13] = m * ax + tx, m * ay + ty, m * az + tz
+        nx, ny, nz = symmetric_times(row[16], row[17], row[18], row[19], row[20], row[21], lx, ly,
+                                     lz)
+        tx, ty, tz = cross(hx, hy, hz, ax, ay, az)
+        w[14], w[15], w[16] = nx + tx, ny + ty, nz + tz
+    for back in range(n - first):
+        i = n - 1 - back
+        w = work[i]
+        a[links[i, 2], links[joint, 2]] = w[16]
+        if i > first:
+            b = work[i - 1]
+            fx, fy, fz = up(numbers[i], w[0], w[1], w[11], w[12], w[13])
+            nx, ny, nz = up(numbers[i], w[0], w[1], w[14], w[15], w[16])
+            tx, ty, tz = cross(w[2], w[3], w[4], fx, fy, fz)
+            b[11], b[12], b[13] = b[11] + fx, b[12] + fy, b[13] + fz
+            b[14], b[15], b[16] = b[14] + nx + tx, b[15] + ny + ty, b[16] + nz + tz
+
+
+@kernel
+def inertia(method, links, numbers, q, one, none, work, bodies, a):
+    """Write the inertia matrices A (B, n, n) of q (B, n) by method 1, 2 or 3."""
+    n = len(links)
+    if method == 3:
+        composite(links, numbers, q, bodies, a)
+        return
+    for state in range(len(q)):
+        for i in range(n):
+            place(numbers[i], links[i, 1], q[state, links[i, 2]], work[i])
+        for joint in range(n):
+            column(0 if method == 1 else joint, joint, links, numbers, one, none, work, a[state])
+        if method == 2:
+            for i in range(n):
+                for j in range(i):
+                    a[state, links[j, 2], links[i, 2]] = a[state, links[i, 2], links[j, 2]]
+
+
+@kernel
+def walker_orin(method, links, numbers, gravity, q, qd, tau, one, none, still, external, work,
+                bodies, a, l, qdd):
+    """
+    Write q̈ (B, n) of q, q̇, τ (B, n) of a chain.
+
+    `still` (B, n) are zeros, `external` is (B, 0, 6); `work`, `bodies` (each wide enough for
+    either pass), `a`, `l` (n, n) are memory.
+    """
+    newton_euler(links, numbers, gravity, q, qd, still, external, bodies, external, qdd)
+    inertia(method, links, numbers, q, one, none, work, bodies, a)
+    n = len(links)
+    for state in range(len(q)):
+        cholesky(a[state], l, n)
+        for i in range(n):
+            qdd[state, i] = tau[state, i] - qdd[state, i]
+        forward(l, qdd[state], n)
+        backward(l, qdd[state], n)

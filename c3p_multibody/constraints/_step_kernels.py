@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: ANN001, ANN202 (the compiler infers the types)
+"""
+Compiled constrained motion: accelerations of one state, and many Runge-Kutta steps. No checks.
+
+One array holds all memory (`space` divides it), as handing over each array costs time. A state is
+a (5, n) array: q, q̇, τ, viscous friction of the joints, and q̈ as a result.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from c3p_kernels.compiled import inlined, kernel
+from c3p_kernels.dense import backward, cholesky, forward, orthogonalize, reach
+from c3p_multibody.constraints._row_kernels import RELATIVE, evaluate, gaps
+from c3p_multibody.constraints._sweep_kernels import sweep
+
+# returned by `accelerations` on success, else it is the row without inertia
+FINE = -1
+# results of `march`: all steps done; a contact closes; one opens; no inertia; overflow; dependent
+# rows contradict each other
+DONE, CLOSES, OPENS, EMPTY, LOST, DISAGREE = 0, 1, 2, 3, 4, 5
+# columns of a line of the log behind t, q and q̇
+KINETIC, POTENTIAL, WORK, FRICTION, DRIVEN, CLOSURE, RANK, FACTS = 0, 1, 2, 3, 4, 5, 6, 7
+Q, QD, TAU, DAMPING, QDD, VECTORS = 0, 1, 2, 3, 4, 5
+B, X, R = 0, 1, 2
+
+
+class Space(NamedTuple):
+    """Memory for a tree with n bodies and m rows, cut from one array by `space`."""
+
+    frames: np.ndarray
+    bodies: np.ndarray
+    a: np.ndarray
+    l: np.ndarray
+    jac: np.ndarray
+    b: np.ndarray
+    x: np.ndarray
+    r: np.ndarray
+    # g, Ḃq̇, error, target, λ, unused multipliers of projections, work memory of `reach`
+    rows: np.ndarray
+    # c, one for `onto`, then the integrator's own
+    columns: np.ndarray
+    # for `relate` (0), potential energy, rank, disagreement (1)
+    facts: np.ndarray
+
+
+ROWS, COLUMNS = 7, 8
+
+
+def memory(n: int, m: int) -> np.ndarray:
+    """Return an array for `space`, with the world's frame filled in."""
+    work = np.zeros((5 * n + 1 + 3 * m + ROWS + COLUMNS + 2, max(RELATIVE, n, m)))
+    work[n, [0, 4, 8]] = 1.0
+    return work
+
+
+@inlined
+def space(work, n, m):
+    """Return views of the parts of an array of `memory`."""
+    i = 5 * n + 1
+    k = i + 3 * m
+    return Space(work[:n + 1], work[n + 1:2 * n + 1], work[2 * n + 1:3 * n + 1],
+                 work[3 * n + 1:4 * n + 1], work[4 * n + 1:i], work[i:i + m],
+                 work[i + m:i + 2 * m], work[i + 2 * m:k], work[k:k + ROWS],
+                 work[k + ROWS:k + ROWS + COLUMNS], work[k + ROWS + COLUMNS:])
+
+
+@kernel
+def accelerations(links, numbers, gravity, ties, places, q, qd, tau, damping, qdd, time, rule, w,
+                  order):
+    """
+    Write q̈ and λ of ``A q̈ + c = τ − D q̇ + Bᵀλ``, ``B q̈ = ġ − Ḃq̇``; return FINE or a row.
+
+    `rule` is (least relative row, Baumgarte's frequency); with ω the target is
+    ``−Ḃq̇ − 2ω (B q̇ − g) − ω² e``. `w.facts[1]`: potential energy, rank, disagreement.
+    """
+    n, m = len(links), len(w.b)
+    facts, c = w.facts[1], w.columns[0]
+    facts[0] = sweep(links, numbers, gravity, q, qd, w.frames, w.bodies, w.a, c)
+    # y = Lᵀq̈ of the free motion: L⁻¹(τ − Dq̇ − c)
+    empty = cholesky(w.a, w.l, n)
+    if empty >= 0:
+        return empty
+    for i in range(n):
+        qdd[i] = tau[i] - damping[i] * qd[i] - c[i]
+    forward(w.l, qdd, n)
+    facts[1], facts[2] = 0.0, 0.0
+    if m > 0:
+        rate, bias, error, target = w.rows[0], w.rows[1], w.rows[2], w.rows[3]
+        evaluate(links, w.frames, ties, places, time, w.jac, w.facts[0], w.b, rate, bias, error)
+        # target ġ − Ḃq̇ with Baumgarte's feedback, and the rows X ᵀ = B L⁻ᵀ
+        omega = rule[1]
+        for j in range(m):
+            target[j] = -bias[j]
+            if omega > 0.0:
+                off = -rate[j]
+                for i in range(n):
+                    off += w.b[j, i] * qd[i]
+                target[j] -= omega * (2.0 * off + omega * error[j])
+            for i in range(n):
+                w.x[j, i] = w.b[j, i]
+            forward(w.l, w.x[j], n)
+        # project y onto the rows; then back to q̈ = L⁻ᵀ y
+        rank = orthogonalize(w.x, w.r, order, rule[0], m, n)
+        facts[1] = rank
+        facts[2] = reach(w.x, w.r, order, rank, target, qdd, w.rows[4], w.rows[6], m, n)
+    backward(w.l, qdd, n)
+    return FINE
+
+
+def desk(n: int, m: int, ties: int) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Return two arrays with all inputs of `constrained`, as handing over each array costs time.
+
+    Behind the rows of `memory` are the tree's numbers (n rows), places (one row for each tie),
+    gravity, rule, and the state (5 rows). The integers are links (n rows) and ties.
+    """
+    work = memory(n, m)
+    more = np.zeros((n + ties + 2 + VECTORS, work.shape[1]))
+    return np.vstack([work, more]), np.zeros((n + ties, 6), np.int64)
+
+
+@kernel
+def constrained(floats, ints, order, n, m, time):
+    """Write q̈ (the last row of `floats`) of the state in the rows before it; see `desk`."""
+    ties = len(ints) - n
+    i = 5 * n + 1 + 3 * m + ROWS + COLUMNS + 2
+    j = i + n
+    k = j + ties
+    w = space(floats[:i], n, m)
+    return accelerations(ints[:n], floats[i:j], floats[k], ints[n:], floats[j:k], floats[k + 2],
+                         floats[k + 3], floats[k + 4], floats[k + 5], floats[k + 6], time,
+                         floats[k + 1], w, order)
+
+
+@kernel
+def powers(w, qd, tau, damping, out):
+    """Write the power of torques, of the joints' friction, and of driven constraints (λᵀg)."""
+    out[0], out[1], out[2] = 0.0, 0.0, 0.0
+    for i in range(len(qd)):
+        out[0] += tau[i] * qd[i]
+        out[1] += damping[i] * qd[i] * qd[i]
+    for j in range(len(w.b)):
+        out[2] += w.rows[4, j] * w.rows[0, j]
+
+
+@kernel
+def onto(w, order, q, qd):
+    """
+    Project q and q̇, in the metric of A, onto the constraints.
+
+    One step of Newton's method each, with the present B.
+    """
+    n, m = len(q), len(w.b)
+    rank = int(w.facts[1, 1])
+    y = w.columns[1]
+    # B δq = −error with the least δq
+    for j in range(m):
+        w.rows[3, j] = -w.rows[2, j]
+    for i in range(n):
+        y[i] = 0.0
+    reach(w.x, w.r, order, rank, w.rows[3], y, w.rows[5], w.rows[6], m, n)
+    backward(w.l, y, n)
+    for i in range(n):
+        q[i] += y[i]
+        y[i] = 0.0
+    # B (q̇ + δ) = g with the least δ
+    for j in range(m):
+        total = w.rows[0, j]
+        for i in range(n):
+            total -= w.b[j, i] * qd[i]
+        w.rows[3, j] = total
+    reach(w.x, w.r, order, rank, w.rows[3], y, w.rows[5], w.rows[6], m, n)
+    backward(w.l, y, n)
+    for i in range(n):
+        qd[i] += y[i]
+
+
+@kernel
+def note(w, q, qd, time, sums, closure, line):
+    """Write a line of the log: t, q, q̇, energies, work done so far, closure, rank, λ."""
+    n, m = len(q), len(w.b)
+    kinetic = 0.0
+    for i in range(n):
+        along = 0.0
+        for k in range(n):
+            along += w.a[i, k] * qd[k]
+        kinetic += 0.5 * qd[i] * along
+        line[1 + i], line[1 + n + i] = q[i], qd[i]
+    line[0] = time
+    at = 1 + 2 * n
+    line[at + KINETIC], line[at + POTENTIAL] = kinetic, w.facts[1, 0]
+    for k in range(3):
+        line[at + WORK + k] = sums[k]
+    line[at + CLOSURE], line[at + RANK] = closure, w.facts[1, 1]
+    for j in range(m):
+        line[at + FACTS + j] = w.rows[4, j]
+
+
+@kernel
+def closing(w, guards, levels, watch, margin, gap, speed):
+    """Return the first watched contact that is below its plane and approaching, or −1."""
+    gaps(w.frames, guards, levels, w.facts[0], gap, speed)
+    for k in range(len(guards)):
+        if watch[k] == -1 and gap[k] < -margin and speed[k] < 0.0:
+            return k
+    return -1
+
+
+@kernel
+def letting_go(w, watch):
+    """Return the first closed contact that would pull, or −1."""
+    for k in range(len(watch)):
+        if watch[k] >= 0 and w.rows[4, watch[k]] < 0.0:
+            return k
+    return -1
+
+
+@kernel
+def march(links, numbers, gravity, ties, places, guards, levels, watch, state, sums, time, h,
+          rule, work, order, gap, log, project, margin):
+    """
+    Take ``len(log) − 1`` steps of Runge and Kutta's fourth order; return (end, steps, culprit).
+
+    Line 0 of the log is the state at the beginning. `sums` (5, 3) holds in row 0 the work so far
+    (torques, friction, driven constraints). `watch` says of each contact in `guards`: −1 open,
+    ≥ 0 the row of its λ, −2 not watched. If a contact closes or opens the state is that at the
+    beginning of the step with the event.
+    """
+    n, m = len(links), len(order)
+    w = space(work, n, m)
+    q, qd, tau, damping, qdd = state[0], state[1], state[2], state[3], state[4]
+    base_q, base_qd, sum_q, sum_qd = w.columns[2], w.columns[3], w.columns[4], w.columns[5]
+    slope = w.columns[6]
+    stage, step, begin, now = 4, -1, time, time
+    while True:
+        # stages 1 to 3 of a step, or (4) its end, which is the beginning of the next
+        empty = accelerations(links, numbers, gravity, ties, places, q, qd, tau, damping, qdd, now,
+                              rule, w, order)
+        if empty >= 0:
+            return EMPTY, max(step, 0), empty
+        # events are checked at the end of a step: a negative λ, then a contact below its plane
+        if stage == 4:
+            culprit, kind = letting_go(w, watch), OPENS
+            if culprit < 0 and step >= 0:
+                culprit, kind = closing(w, guards, levels, watch, margin, gap[0], gap[1]), CLOSES
+            if culprit >= 0 and step >= 0:
+                for i in range(n):
+                    q[i], qd[i] = base_q[i], base_qd[i]
+                for k in range(3):
+                    sums[0, k] = sums[1, k]
+                return kind, step, culprit
+            # drift of the step, projected out
+            off = 0.0
+            if m > 0 and step >= 0:
+                for j in range(m):
+                    off = max(off, abs(w.rows[2, j]))
+                if project:
+                    onto(w, order, q, qd)
+            step += 1
+            note(w, q, qd, now, sums[0], off, log[step])
+            if culprit >= 0:
+                return kind, 0, culprit
+            if w.facts[1, 2] > rule[2]:
+                return DISAGREE, step, 0
+            if step == len(log) - 1:
+                return DONE, step, -1
+            begin = time + step * h
+            for i in range(n):
+                base_q[i], base_qd[i] = q[i], qd[i]
+                sum_q[i], sum_qd[i] = 0.0, 0.0
+            for k in range(3):
+                sums[1, k], sums[2, k] = sums[0, k], 0.0
+            stage = 0
+        # add this stage's slopes (weights 1 2 2 1), then set the state of the next stage
+        weight = 1.0 if stage == 0 or stage == 3 else 2.0
+        powers(w, qd, tau, damping, sums[3])
+        for k in range(3):
+            sums[2, k] += weight * sums[3, k]
+        for i in range(n):
+            slope[i] = qd[i]
+            sum_q[i] += weight * qd[i]
+            sum_qd[i] += weight * qdd[i]
+        stage += 1
+        if stage < 4:
+            part = 0.5 * h if stage < 3 else h
+            for i in range(n):
+                q[i] = base_q[i] + part * slope[i]
+                qd[i] = base_qd[i] + part * qdd[i]
+            now = begin + part
+        else:
+            fine = True
+            for i in range(n):
+                q[i] = base_q[i] + h / 6.0 * sum_q[i]
+                qd[i] = base_qd[i] + h / 6.0 * sum_qd[i]
+                fine = fine and np.isfinite(q[i]) and np.isfinite(qd[i])
+            if not fine:
+                return LOST, step, 0
+            for k in range(3):
+                sums[0, k] = sums[1, k] + h / 6.0 * sums[2, k]
+            now = begin + h

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: ANN001, ANN202 (the compiler infers the types)
+"""
+Drivers of straight-line code: inputs, batches, and many Runge-Kutta steps. No checks.
+
+`slope` and `whole` stand for the generated functions; generated.py puts them in place and compiles
+these functions with them. `slope` writes q̈ (n), margin, driven power and λ (m); `whole` writes
+these, then SCALARS and the lists behind them.
+"""
+
+from __future__ import annotations
+
+import math
+
+from c3p_kernels.compiled import kernel
+from c3p_kernels.elementary import circle
+from c3p_multibody.constraints._step_kernels import (
+    CLOSES,
+    CLOSURE,
+    DAMPING,
+    DONE,
+    DRIVEN,
+    FACTS,
+    FRICTION,
+    KINETIC,
+    LOST,
+    OPENS,
+    POTENTIAL,
+    QD,
+    QDD,
+    RANK,
+    TAU,
+    WORK,
+    Q,
+)
+
+# result of `march`: the rows are not clearly independent; the state is that before the step
+WEAK = 6
+# of `whole` behind q̈, margin, driven power and λ: potential energy, kinetic energy before and
+# after the projection, closure; then the corrections of q and q̇ (n), gaps and their speeds
+SCALARS = 4
+# rows of the memory of `march`: q and q̇ before the step, weighted sums of their slopes, and the
+# slope of q of one stage
+MEMORY = 5
+
+
+def slope(x, y):
+    """Stand for generated code."""
+
+
+def whole(x, y):
+    """Stand for generated code."""
+
+
+@kernel
+def enter(turning, state, time, x):
+    """Write the input of straight-line code for one state (rows as in _step_kernels.py)."""
+    n = len(turning)
+    for j in range(n):
+        if turning[j]:
+            x[j], x[n + j] = circle(state[Q, j])
+        else:
+            x[j] = state[Q, j]
+        x[2 * n + j] = state[QD, j]
+        x[3 * n + j] = state[TAU, j] - state[DAMPING, j] * state[QD, j]
+    x[4 * n] = time
+
+
+def single(turning, state, time, x, y):
+    """Write q̈ to the last row of `state`; return whether it is valid."""
+    enter(turning, state, time, x)
+    slope(x, y)
+    for j in range(len(turning)):
+        state[QDD, j] = y[j]
+    return y[len(turning)] > 0.0
+
+
+def batch(turning, q, qd, tau, time, x, y, out):
+    """
+    Write q̈ (n), margin, driven power and λ (m) of each state to `out` (B, n + 2 + m).
+
+    LANES states at a time, side by side; `slope` takes the number of a state as a third argument.
+    """
+    n = len(turning)
+    for start in range(0, len(q), LANES):  # noqa: F821 (put in place with `slope`)
+        count = min(LANES, len(q) - start)  # noqa: F821
+        take_angles(turning, q, start, count, x)  # noqa: F821
+        take(qd, start, count, x, 2 * n)  # noqa: F821
+        take(tau, start, count, x, 3 * n)  # noqa: F821
+        for k in range(count):
+            x[4 * n * LANES + k] = time  # noqa: F821
+        for k in range(count):
+            slope(x, y, k)
+        give(y, start, count, out)  # noqa: F821
+
+
+@kernel
+def event(watch, y, n, m, gap, depth, first):
+    """
+    Return (kind, contact) of a contact that would pull, or that closes; (DONE, −1) without.
+
+    As in `_step_kernels.march`; `first`: only a pull counts.
+    """
+    size = len(watch)
+    for k in range(size):
+        if watch[k] >= 0 and y[n + 2 + watch[k]] < 0.0:
+            return OPENS, k
+    if not first:
+        at = n + 2 + m + SCALARS + 2 * n
+        for k in range(size):
+            gap[0, k], gap[1, k] = y[at + k], y[at + size + k]
+        for k in range(size):
+            if watch[k] == -1 and gap[0, k] < -depth and gap[1, k] < 0.0:
+                return CLOSES, k
+    return DONE, -1
+
+
+@kernel
+def write_line(line, state, time, sums, y, n, m, closure, kinetic, rank):
+    """Write a line of the log; see `_step_kernels.note`."""
+    line[0] = time
+    for i in range(n):
+        line[1 + i], line[1 + n + i] = state[Q, i], state[QD, i]
+    at = 1 + 2 * n
+    line[at + KINETIC], line[at + POTENTIAL] = kinetic, y[n + 2 + m]
+    line[at + WORK], line[at + FRICTION], line[at + DRIVEN] = sums[0, 0], sums[0, 1], sums[0, 2]
+    line[at + CLOSURE], line[at + RANK] = closure, rank
+    for j in range(m):
+        line[at + FACTS + j] = y[n + 2 + j]
+
+
+def march(turning, watch, state, sums, time, h, x, y, memory, found, gap, log, project, depth,
+          rank):
+    """
+    Take ``len(log) − 1`` steps; return (end, steps, culprit). As `_step_kernels.march`.
+
+    `found` (m,) receives the multipliers at the end, `y` has room for the results of `whole`.
+    """
+    n, m, step, now = len(turning), len(found), -1, time
+    base_q, base_qd, sum_q, sum_qd = memory[0], memory[1], memory[2], memory[3]
+    before_work, before_friction, before_driven = 0.0, 0.0, 0.0
+    while True:
+        enter(turning, state, now, x)
+        whole(x, y)
+        kind, culprit = DONE, -1
+        if not y[n] > 0.0:
+            kind = WEAK
+        else:
+            for j in range(m):
+                found[j] = y[n + 2 + j]
+            kind, culprit = event(watch, y, n, m, gap, depth, step < 0)
+        if kind != DONE and step >= 0:
+            for i in range(n):
+                state[Q, i], state[QD, i] = base_q[i], base_qd[i]
+            sums[0, 0], sums[0, 1], sums[0, 2] = before_work, before_friction, before_driven
+            return kind, step, culprit
+        if kind == WEAK:
+            return kind, 0, culprit
+        # drift of the step, projected out
+        at, off, kinetic = n + 2 + m, 0.0, y[n + 3 + m]
+        if step >= 0:
+            off = y[at + 3]
+            if project:
+                kinetic = y[at + 2]
+                for i in range(n):
+                    state[Q, i] += y[at + SCALARS + i]
+                    state[QD, i] += y[at + SCALARS + n + i]
+        step += 1
+        write_line(log[step], state, now, sums, y, n, m, off, kinetic, rank)
+        if kind != DONE:
+            return kind, 0, culprit
+        if step == len(log) - 1:
+            return DONE, step, -1
+        begin = time + step * h
+        for i in range(n):
+            base_q[i], base_qd[i] = state[Q, i], state[QD, i]
+            sum_q[i], sum_qd[i] = 0.0, 0.0
+        before_work, before_friction, before_driven = sums[0, 0], sums[0, 1], sums[0, 2]
+        work, friction, driven = 0.0, 0.0, 0.0
+        # Runge and Kutta's four slopes, weights 1 2 2 1
+        for stage in range(4):
+            if stage > 0:
+                slope(x, y)
+                if not y[n] > 0.0:
+                    for i in range(n):
+                        state[Q, i], state[QD, i] = base_q[i], base_qd[i]
+                    return WEAK, step, -1
+            weight = 1.0 if stage == 0 or stage == 3 else 2.0
+            part = h if stage == 2 else 0.5 * h
+            driven += weight * y[n + 1]
+            for i in range(n):
+                rate = state[QD, i]
+                work += weight * (state[TAU, i] * rate)
+                friction += weight * (state[DAMPING, i] * rate * rate)
+                sum_q[i] += weight * rate
+                sum_qd[i] += weight * y[i]
+                if stage < 3:
+                    state[Q, i] = base_q[i] + part * rate
+                    state[QD, i] = base_qd[i] + part * y[i]
+            if stage < 3:
+                enter(turning, state, begin + part, x)
+        fine = True
+        for i in range(n):
+            state[Q, i] = base_q[i] + h / 6.0 * sum_q[i]
+            state[QD, i] = base_qd[i] + h / 6.0 * sum_qd[i]
+            fine = fine and math.isfinite(state[Q, i]) and math.isfinite(state[QD, i])
+        if not fine:
+            return LOST, step, 0
+        sums[0, 0] = before_work + h / 6.0 * work
+        sums[0, 1] = before_friction + h / 6.0 * friction
+        sums[0, 2] = before_driven + h / 6.0 * driven
+        now = begin + h

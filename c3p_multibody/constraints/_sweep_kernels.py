@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: ANN001, ANN202 (the compiler infers the types)
+"""
+Frames, inertia matrix and bias of a tree in one sweep out and one in, in world axes. No checks.
+
+Constraints need places, velocities and accelerations in world axes. With these the bias and the
+inertia matrix need no rotations either, only shifts between the bodies' origins.
+
+A row of `frames` (n + 1, 24; the last one is the world, so that index −1 finds it) holds rotation
+(9) from inner to world axes by rows, origin (9:12), velocity (12:15), angular velocity (15:18) and
+at q̈ = 0 acceleration (18:21) and angular acceleration (21:24). A row of `bodies` (n, 16) holds of
+the body and all that it carries, about its origin in world axes: mass, first moment (1:4), inertia
+xx yy zz xy xz yz (4:10), force (10:13) and moment (13:16) at q̈ = 0.
+"""
+
+from __future__ import annotations
+
+from c3p_kernels.compiled import inlined, kernel
+from c3p_kernels.elementary import circle
+from c3p_multibody.trees._frames import cross, swing, symmetric_times
+
+FRAME, BODY = 24, 16
+
+
+@inlined
+def turned(r, x, y, z):
+    """Return R v."""
+    return (r[0] * x + r[1] * y + r[2] * z, r[3] * x + r[4] * y + r[5] * z,
+            r[6] * x + r[7] * y + r[8] * z)
+
+
+@inlined
+def outwards(i, links, numbers, q, qd, frames):
+    """Write row i of `frames`; Kelly, eqs (1) and (2), and the same for points."""
+    at = links[i, 2]
+    row, low, f = numbers[i], frames[links[i, 0]], frames[i]
+    ax, ay, az = turned(low, row[0], row[3], row[6])
+    bx, by, bz = turned(low, row[1], row[4], row[7])
+    ex, ey, ez = turned(low, row[2], row[5], row[8])
+    dx, dy, dz = turned(low, row[9], row[10], row[11])
+    rate = qd[at]
+    wx, wy, wz = low[15], low[16], low[17]
+    lx, ly, lz = low[21], low[22], low[23]
+    # the joint's own motion adds e q̇, and ω × e q̇ once or (Coriolis, prismatic) twice
+    tx, ty, tz = cross(wx, wy, wz, ex * rate, ey * rate, ez * rate)
+    if links[i, 1] == 0:
+        c, s = circle(q[at])
+        f[0], f[3], f[6] = c * ax + s * bx, c * ay + s * by, c * az + s * bz
+        f[1], f[4], f[7] = c * bx - s * ax, c * by - s * ay, c * bz - s * az
+        f[15], f[16], f[17] = wx + ex * rate, wy + ey * rate, wz + ez * rate
+        f[21], f[22], f[23] = lx + tx, ly + ty, lz + tz
+        tx, ty, tz, rate = 0.0, 0.0, 0.0, 0.0
+    else:
+        f[0], f[3], f[6], f[1], f[4], f[7] = ax, ay, az, bx, by, bz
+        f[15], f[16], f[17] = wx, wy, wz
+        f[21], f[22], f[23] = lx, ly, lz
+        dx, dy, dz = dx + ex * q[at], dy + ey * q[at], dz + ez * q[at]
+    f[2], f[5], f[8] = ex, ey, ez
+    f[9], f[10], f[11] = low[9] + dx, low[10] + dy, low[11] + dz
+    ux, uy, uz = cross(wx, wy, wz, dx, dy, dz)
+    f[12], f[13], f[14] = (low[12] + ux + ex * rate, low[13] + uy + ey * rate,
+                           low[14] + uz + ez * rate)
+    ux, uy, uz = cross(lx, ly, lz, dx, dy, dz)
+    vx, vy, vz = swing(wx, wy, wz, dx, dy, dz)
+    f[18], f[19], f[20] = (low[18] + ux + vx + 2.0 * tx, low[19] + uy + vy + 2.0 * ty,
+                           low[20] + uz + vz + 2.0 * tz)
+
+
+@inlined
+def alone(row, f, gravity, body):
+    """Write inertia and bias wrench of one body in world axes; return its potential energy."""
+    m = row[12]
+    hx, hy, hz = turned(f, row[13], row[14], row[15])
+    # R I Rᵀ by columns of R I
+    px, py, pz = symmetric_times(row[16], row[17], row[18], row[19], row[20], row[21], f[0], f[1],
+                                 f[2])
+    qx, qy, qz = symmetric_times(row[16], row[17], row[18], row[19], row[20], row[21], f[3], f[4],
+                                 f[5])
+    rx, ry, rz = symmetric_times(row[16], row[17], row[18], row[19], row[20], row[21], f[6], f[7],
+                                 f[8])
+    xx, xy, xz = turned(f, px, py, pz)
+    yy, yz = f[3] * qx + f[4] * qy + f[5] * qz, f[6] * qx + f[7] * qy + f[8] * qz
+    zz = f[6] * rx + f[7] * ry + f[8] * rz
+    body[0], body[1], body[2], body[3] = m, hx, hy, hz
+    body[4], body[5], body[6], body[7], body[8], body[9] = xx, yy, zz, xy, xz, yz
+    # gravity as an acceleration of everything upwards
+    ax, ay, az = f[18] - gravity[0], f[19] - gravity[1], f[20] - gravity[2]
+    wx, wy, wz = f[15], f[16], f[17]
+    tx, ty, tz = cross(f[21], f[22], f[23], hx, hy, hz)
+    ux, uy, uz = swing(wx, wy, wz, hx, hy, hz)
+    body[10], body[11], body[12] = m * ax + tx + ux, m * ay + ty + uy, m * az + tz + uz
+    nx, ny, nz = symmetric_times(xx, yy, zz, xy, xz, yz, f[21], f[22], f[23])
+    kx, ky, kz = symmetric_times(xx, yy, zz, xy, xz, yz, wx, wy, wz)
+    tx, ty, tz = cross(wx, wy, wz, kx, ky, kz)
+    ux, uy, uz = cross(hx, hy, hz, ax, ay, az)
+    body[13], body[14], body[15] = nx + tx + ux, ny + ty + uy, nz + tz + uz
+    return -(gravity[0] * (m * f[9] + hx) + gravity[1] * (m * f[10] + hy)
+             + gravity[2] * (m * f[11] + hz))
+
+
+@inlined
+def put_down(body, b, dx, dy, dz):
+    """Add a composite body to its lower one `b`, d below it in world axes; Steiner's rule."""
+    m, hx, hy, hz = body[0], body[1], body[2], body[3]
+    # half of m d + 2 h takes part in each product: I += (d·k + k·d) 1 − (d kᵀ + k dᵀ)
+    kx, ky, kz = hx + 0.5 * m * dx, hy + 0.5 * m * dy, hz + 0.5 * m * dz
+    ax, ay, az = dx * kx, dy * ky, dz * kz
+    b[0] += m
+    b[1], b[2], b[3] = b[1] + hx + m * dx, b[2] + hy + m * dy, b[3] + hz + m * dz
+    b[4] += body[4] + 2.0 * (ay + az)
+    b[5] += body[5] + 2.0 * (ax + az)
+    b[6] += body[6] + 2.0 * (ax + ay)
+    b[7] += body[7] - (dx * ky + kx * dy)
+    b[8] += body[8] - (dx * kz + kx * dz)
+    b[9] += body[9] - (dy * kz + ky * dz)
+    tx, ty, tz = cross(dx, dy, dz, body[10], body[11], body[12])
+    b[10], b[11], b[12] = b[10] + body[10], b[11] + body[11], b[12] + body[12]
+    b[13], b[14], b[15] = b[13] + body[13] + tx, b[14] + body[14] + ty, b[15] + body[15] + tz
+
+
+@inlined
+def inwards(i, links, frames, bodies, a, c):
+    """Write bias and inertia of joint i, then add the composite body to its lower body."""
+    low, at = links[i, 0], links[i, 2]
+    f, body = frames[i], bodies[i]
+    ex, ey, ez = f[2], f[5], f[8]
+    # the wrench that gives the composite body a unit acceleration of its joint
+    if links[i, 1] == 0:
+        c[at] = ex * body[13] + ey * body[14] + ez * body[15]
+        fx, fy, fz = cross(ex, ey, ez, body[1], body[2], body[3])
+        nx, ny, nz = symmetric_times(body[4], body[5], body[6], body[7], body[8], body[9], ex, ey,
+                                     ez)
+        a[at, at] = ex * nx + ey * ny + ez * nz
+    else:
+        c[at] = ex * body[10] + ey * body[11] + ez * body[12]
+        fx, fy, fz = body[0] * ex, body[0] * ey, body[0] * ez
+        nx, ny, nz = cross(body[1], body[2], body[3], ex, ey, ez)
+        a[at, at] = body[0]
+    # the moment of that wrench about each joint below is an entry of A
+    j = i
+    while links[j, 0] >= 0:
+        k = links[j, 0]
+        g, h = frames[j], frames[k]
+        tx, ty, tz = cross(g[9] - h[9], g[10] - h[10], g[11] - h[11], fx, fy, fz)
+        nx, ny, nz = nx + tx, ny + ty, nz + tz
+        if links[k, 1] == 0:
+            value = h[2] * nx + h[5] * ny + h[8] * nz
+        else:
+            value = h[2] * fx + h[5] * fy + h[8] * fz
+        a[at, links[k, 2]] = value
+        a[links[k, 2], at] = value
+        j = k
+    if low >= 0:
+        h = frames[low]
+        put_down(body, bodies[low], f[9] - h[9], f[10] - h[10], f[11] - h[11])
+
+
+@kernel
+def sweep(links, numbers, gravity, q, qd, frames, bodies, a, c):
+    """
+    Write places, inertia matrix A and bias c of ``A q̈ + c = τ``; return the potential energy.
+
+    `a` must be zero where no body carries the other; nothing is written there.
+    """
+    potential = 0.0
+    for i in range(len(links)):
+        outwards(i, links, numbers, q, qd, frames)
+        potential += alone(numbers[i], frames[i], gravity, bodies[i])
+    for back in range(len(links)):
+        inwards(len(links) - 1 - back, links, frames, bodies, a, c)
+    return potential

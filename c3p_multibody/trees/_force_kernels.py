@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: ANN001, ANN202 (the compiler infers the types)
+"""
+Compiled inverse dynamics by Newton and Euler. No checks.
+
+After the pass inwards a body's row of `work` holds, beside its motion (see _motion_kernels.py),
+the force (14:17) and moment (17:20) which its joint hands to it, about its origin in inner axes.
+External wrenches are given in world axes and written to 20:26 in inner ones.
+"""
+
+from __future__ import annotations
+
+from c3p_kernels.compiled import inlined, kernel
+from c3p_multibody.trees._frames import cross, swing, symmetric_times, up
+from c3p_multibody.trees._motion_kernels import orient, outwards
+
+
+@inlined
+def inertia_wrench(row, w):
+    """Write the inertia wrench: ``m a + α×h + ω×(ω×h)`` and ``I α + ω×I ω + h×a``."""
+    m, hx, hy, hz = row[12], row[13], row[14], row[15]
+    wx, wy, wz, lx, ly, lz, ax, ay, az = (w[5], w[6], w[7], w[8], w[9], w[10], w[11], w[12],
+                                          w[13])
+    tx, ty, tz = cross(lx, ly, lz, hx, hy, hz)
+    ux, uy, uz = swing(wx, wy, wz, hx, hy, hz)
+    w[14], w[15], w[16] = m * ax + tx + ux, m * ay + ty + uy, m * az + tz + uz
+    nx, ny, nz = symmetric_times(row[16], row[17], row[18], row[19], row[20], row[21], lx, ly, lz)
+    kx, ky, kz = symmetric_times(row[16], row[17], row[18], row[19], row[20], row[21], wx, wy, wz)
+    gx, gy, gz = cross(wx, wy, wz, kx, ky, kz)
+    tx, ty, tz = cross(hx, hy, hz, ax, ay, az)
+    w[17], w[18], w[19] = nx + gx + tx, ny + gy + ty, nz + gz + tz
+
+
+@inlined
+def hand_down(links, numbers, work, i):
+    """Add the wrench on body i's joint to that of its lower body."""
+    w, b = work[i], work[links[i, 0]]
+    fx, fy, fz = up(numbers[i], w[0], w[1], w[14], w[15], w[16])
+    nx, ny, nz = up(numbers[i], w[0], w[1], w[17], w[18], w[19])
+    tx, ty, tz = cross(w[2], w[3], w[4], fx, fy, fz)
+    b[14], b[15], b[16] = b[14] + fx, b[15] + fy, b[16] + fz
+    b[17], b[18], b[19] = b[17] + nx + tx, b[18] + ny + ty, b[19] + nz + tz
+
+
+@inlined
+def inner_external(i, links, numbers, external, work, out):
+    """Write the external wrench on body i in inner axes, force and moment, to `out`."""
+    orient(i, links, numbers, work)
+    e, f = external[links[i, 2]], work[i, 64:76]
+    for k in range(3):
+        out[k] = f[k] * e[0] + f[3 + k] * e[1] + f[6 + k] * e[2]
+        out[3 + k] = f[k] * e[3] + f[3 + k] * e[4] + f[6 + k] * e[5]
+
+
+@kernel
+def newton_euler(links, numbers, gravity, q, qd, qdd, external, work, wrench, tau):
+    """
+    Write ``τ = A q̈ + c − Σ Jᵀ f`` (B, n).
+
+    `external` (B, n, 6) is in the user's numbering, force and moment about each body's origin in
+    world axes; (B, 0, 6) for none. `wrench` (B, n, 6) are the wrenches of the joints on their
+    bodies, in inner axes and numbering; not written if (B, 0, 6).
+    """
+    n = len(links)
+    for b in range(len(q)):
+        for i in range(n):
+            outwards(i, links, numbers, -gravity[0], -gravity[1], -gravity[2], q[b], qd[b], work)
+            work[i, 10 if links[i, 1] == 0 else 13] += qdd[b, links[i, 2]]
+            inertia_wrench(numbers[i], work[i])
+        if external.shape[1] > 0:
+            for i in range(n):
+                w = work[i]
+                inner_external(i, links, numbers, external[b], work, w[20:26])
+                for k in range(6):
+                    w[14 + k] = w[14 + k] - w[20 + k]
+        for k in range(n):
+            i = n - 1 - k
+            tau[b, links[i, 2]] = work[i, 19 if links[i, 1] == 0 else 16]
+            if links[i, 0] >= 0:
+                hand_down(links, numbers, work, i)
+        if wrench.shape[1] > 0:
+            for i in range(n):
+                for k in range(6):
+                    wrench[b, i, k] = work[i, 14 + k]

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: ANN001, ANN202, ANN205 (the compiler infers the types)
+"""
+Compiled geometry of a vehicle on the ground: chains, contact frames, mismatch of the two sides.
+
+The state is one vector: p (3), quaternion (w, x, y, z), θ (m), η = (u, v, x, y, ψ) of each wheel.
+A wheel's surface is one of revolution, so its point at (u, v) coincides with that at u + α of a
+wheel that does not turn: no frame is turned by the spin α. One row of `contact`:
+
+C   contact point by the chain         WX, WY, WZ  contW by the chain, z out of the wheel
+G   contact point by the ground        GX, GY, GZ  contG, z out of the ground
+WHEEL, GROUND  metric, curvature, torsion as `rolling_contact._kernels` has them
+PSI            cos ψ, sin ψ
+OFF, TWIST     C − G and the rotation of contW by the chain from contW by the ground, in contW
+OWN            velocity of the touching point and of the wheel in the platform: w_i, angular
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from c3p_kernels.compiled import inlined, kernel
+from c3p_rough_ground.closed_chain.description import SLIDING, SPINNING
+from c3p_rough_ground.rolling_contact._kernels import ground_forms, profile, wheel_forms
+from c3p_rough_ground.terrain._kernels import height, sine_cosine
+
+POSE = 7
+C, WX, WY, WZ, G, GX, GY, GZ, WHEEL, GROUND, PSI, OFF, TWIST, OWN, WIDTH = (
+    0, 3, 6, 9, 12, 15, 18, 21, 24, 29, 37, 39, 42, 45, 51)
+
+
+class Work(NamedTuple):
+    """
+    Memory of the kernels: frame of each body, contacts, Jacobian columns, equations, notes.
+
+    `note`: margin (smallest eigenvalue of Kw + K*, 1/m), its wheel, angular velocity of the
+    platform in {G} (3), smallest to largest pivot of the input constraints.
+    """
+
+    frame: np.ndarray
+    contact: np.ndarray
+    column: np.ndarray
+    rows: np.ndarray
+    normal: np.ndarray
+    note: np.ndarray
+
+
+def workspace(m, n, links, settling):
+    """Return the memory for m joints, n wheels, `links` links of chains and settling joints."""
+    return Work(np.zeros((m + 1, 12)), np.zeros((n, WIDTH)), np.zeros((links, 3)),
+                np.zeros((3 * n - 6, m + 1)), np.zeros((n, settling + 4)), np.zeros(6))
+
+
+@inlined
+def platform_frame(state, frame):
+    """Write axes and origin of {P}; the quaternion may have any length."""
+    w, x, y, z = state[3], state[4], state[5], state[6]
+    k = 2.0 / (w * w + x * x + y * y + z * z)
+    xx, yy, zz = k * x * x, k * y * y, k * z * z
+    xy, xz, yz, wx, wy, wz = k * x * y, k * x * z, k * y * z, k * w * x, k * w * y, k * w * z
+    frame[0, 0], frame[0, 1], frame[0, 2] = 1.0 - yy - zz, xy + wz, xz - wy
+    frame[0, 3], frame[0, 4], frame[0, 5] = xy - wz, 1.0 - xx - zz, yz + wx
+    frame[0, 6], frame[0, 7], frame[0, 8] = xz + wy, yz - wx, 1.0 - xx - yy
+    frame[0, 9], frame[0, 10], frame[0, 11] = state[0], state[1], state[2]
+
+
+@inlined
+def chains(vehicle, state, frame):
+    """Write axes x, y, z and origin of every body in {G}; wheels are not turned by their spin."""
+    tree, fixed = vehicle.tree, vehicle.fixed
+    for i in range(tree.shape[0]):
+        b, r = tree[i, 1], i + 1
+        x, y, z = fixed[i, 9], fixed[i, 10], fixed[i, 11]
+        for k in range(3):
+            frame[r, 9 + k] = (frame[b, 9 + k] + frame[b, k] * x + frame[b, 3 + k] * y
+                               + frame[b, 6 + k] * z)
+        if tree[i, 4]:
+            for k in range(3):
+                for j in range(3):
+                    frame[r, 3 * j + k] = (frame[b, k] * fixed[i, j]
+                                           + frame[b, 3 + k] * fixed[i, 3 + j]
+                                           + frame[b, 6 + k] * fixed[i, 6 + j])
+        else:
+            for k in range(9):
+                frame[r, k] = frame[b, k]
+        axis, motion, q = tree[i, 2], tree[i, 3], state[POSE + tree[i, 0]]
+        if motion == SPINNING:
+            continue
+        if motion == SLIDING:
+            for k in range(3):
+                frame[r, 9 + k] += q * frame[r, 3 * axis + k]
+            continue
+        # about one axis the other two turn in their plane
+        s, c = sine_cosine(q)
+        first, second = 3 * ((axis + 1) % 3), 3 * ((axis + 2) % 3)
+        for k in range(3):
+            p, n = frame[r, first + k], frame[r, second + k]
+            frame[r, first + k], frame[r, second + k] = c * p + s * n, c * n - s * p
+
+
+@inlined
+def wheel_side(vehicle, i, frame, spin, u, v, contact):
+    """Write C, contW and WHEEL of wheel i by its chain."""
+    b = vehicle.chain[vehicle.wheel[i, 1] - 1, 0] + 1
+    wheel_point(vehicle.wheel[i, 2], vehicle.profile[i], frame, b, 0, spin + u, v, contact, i)
+
+
+@inlined
+def wheel_point(kind, lengths, frame, b, at, angle, v, contact, i):
+    """Write C, contW and WHEEL of a wheel whose frame is at column `at` of row b."""
+    r, h, dr, dh, ddr, ddh = profile(kind, lengths, v)
+    m0, m1, k0, k1, t0 = wheel_forms(r, dr, dh, ddr, ddh)
+    s, c = sine_cosine(angle)
+    along, across = dr / m1, dh / m1
+    for k in range(3):
+        # e_r, its derivative by the angle, the axle
+        x, axle, z = frame[b, at + k], frame[b, at + 3 + k], frame[b, at + 6 + k]
+        radial = c * x - s * z
+        contact[i, C + k] = frame[b, at + 9 + k] + r * radial + h * axle
+        contact[i, WX + k] = -s * x - c * z
+        contact[i, WY + k] = along * radial + across * axle
+        contact[i, WZ + k] = across * radial - along * axle
+    contact[i, WHEEL], contact[i, WHEEL + 1], contact[i, WHEEL + 2] = m0, m1, k0
+    contact[i, WHEEL + 3], contact[i, WHEEL + 4] = k1, t0
+
+
+@inlined
+def ground_side(ground, x, y, contact, i):
+    """Write G, contG and GROUND of one contact."""
+    g, gx, gy, gxx, gxy, gyy = height(ground.kind, ground.parameters, ground.table, x, y)
+    a, m01, m11, k00, k01, k11, t0, t1 = ground_forms(gx, gy, gxx, gxy, gyy)
+    w = 1.0 / math.sqrt(1.0 + gx * gx + gy * gy)
+    x_x, x_z = 1.0 / a, gx / a
+    contact[i, G], contact[i, G + 1], contact[i, G + 2] = x, y, g
+    contact[i, GX], contact[i, GX + 1], contact[i, GX + 2] = x_x, 0.0, x_z
+    contact[i, GY], contact[i, GY + 1], contact[i, GY + 2] = -gy * w * x_z, a * w, gy * w * x_x
+    contact[i, GZ], contact[i, GZ + 1], contact[i, GZ + 2] = -gx * w, -gy * w, w
+    contact[i, GROUND], contact[i, GROUND + 1], contact[i, GROUND + 2] = a, m01, m11
+    contact[i, GROUND + 3], contact[i, GROUND + 4], contact[i, GROUND + 5] = k00, k01, k11
+    contact[i, GROUND + 6], contact[i, GROUND + 7] = t0, t1
+
+
+@inlined
+def dot(a, p, q, i):
+    """Return the product of the vectors at columns p and q of row i."""
+    return a[i, p] * a[i, q] + a[i, p + 1] * a[i, q + 1] + a[i, p + 2] * a[i, q + 2]
+
+
+@inlined
+def mismatch(contact, i):
+    """Write OFF and TWIST of one contact and return the larger length, m and rad as they are."""
+    c, s = contact[i, PSI], contact[i, PSI + 1]
+    x, y, z = (contact[i, C] - contact[i, G], contact[i, C + 1] - contact[i, G + 1],
+               contact[i, C + 2] - contact[i, G + 2])
+    for k in range(3):
+        at = WX + 3 * k
+        contact[i, OFF + k] = x * contact[i, at] + y * contact[i, at + 1] + z * contact[i, at + 2]
+    # B = Eᵀ A with the axes E by the ground and A by the chain; half of what is antisymmetric
+    xx, xy, xz = dot(contact, GX, WX, i), dot(contact, GX, WY, i), dot(contact, GX, WZ, i)
+    yx, yy, yz = dot(contact, GY, WX, i), dot(contact, GY, WY, i), dot(contact, GY, WZ, i)
+    zx, zy = dot(contact, GZ, WX, i), dot(contact, GZ, WY, i)
+    tx = 0.5 * (-zy + s * xz + c * yz)
+    ty = 0.5 * (c * xz - s * yz + zx)
+    tz = 0.5 * (-s * xx - c * yx - c * xy + s * yy)
+    contact[i, TWIST], contact[i, TWIST + 1], contact[i, TWIST + 2] = tx, ty, tz
+    return math.sqrt(max(x * x + y * y + z * z, tx * tx + ty * ty + tz * tz))
+
+
+@inlined
+def worse(worst, size):
+    """Return the larger of two mismatches; one that is not finite is the largest."""
+    return worst if size <= worst else size
+
+
+@kernel
+def geometry(vehicle, ground, state, work):
+    """Write all frames, both sides of all contacts and their mismatches; return the largest."""
+    platform_frame(state, work.frame)
+    chains(vehicle, state, work.frame)
+    m, contact, worst = vehicle.tree.shape[0], work.contact, 0.0
+    for i in range(vehicle.wheel.shape[0]):
+        at = POSE + m + 5 * i
+        spin = state[POSE + vehicle.chain[vehicle.wheel[i, 1] - 1, 1]]
+        wheel_side(vehicle, i, work.frame, spin, state[at], state[at + 1], contact)
+        ground_side(ground, state[at + 2], state[at + 3], contact, i)
+        contact[i, PSI + 1], contact[i, PSI] = sine_cosine(state[at + 4])
+        worst = worse(worst, mismatch(contact, i))
+    return worst

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: ANN001, ANN202 (the compiler infers the types)
+"""Compiled measures of a run: residuals of closure and rolling, touching material points."""
+
+from __future__ import annotations
+
+import math
+
+from c3p_kernels.compiled import borrowed, inlined, kernel
+from c3p_rough_ground.closed_chain._geometry_kernels import (
+    GROUND,
+    GX,
+    GY,
+    GZ,
+    OWN,
+    POSE,
+    PSI,
+    WHEEL,
+    WX,
+    WY,
+    WZ,
+    C,
+    G,
+    chains,
+    geometry,
+    platform_frame,
+    wheel_side,
+)
+from c3p_rough_ground.closed_chain._rate_kernels import columns, wheel_motion
+from c3p_rough_ground.rolling_contact._kernels import rates
+
+
+@inlined
+def ground_axes(contact, i, k):
+    """Return component k of x, y, z of contW by the ground."""
+    c, s = contact[i, PSI], contact[i, PSI + 1]
+    x, y = contact[i, GX + k], contact[i, GY + k]
+    return c * x - s * y, -s * x - c * y, -contact[i, GZ + k]
+
+
+@inlined
+def platform_by(contact, which, frame, state, pose):
+    """
+    Write T_GP (3, 4) by one wheel: ground, contact, and the chain backwards.
+
+    With E the contact frame by the ground and A by the chain, R = E Aᵀ R_GP and
+    p = c_G + E Aᵀ (p − c_C).
+    """
+    x, y, z = (state[0] - contact[which, C], state[1] - contact[which, C + 1],
+               state[2] - contact[which, C + 2])
+    for i in range(3):
+        ex, ey, ez = ground_axes(contact, which, i)
+        tx = ex * contact[which, WX] + ey * contact[which, WY] + ez * contact[which, WZ]
+        ty = (ex * contact[which, WX + 1] + ey * contact[which, WY + 1]
+              + ez * contact[which, WZ + 1])
+        tz = (ex * contact[which, WX + 2] + ey * contact[which, WY + 2]
+              + ez * contact[which, WZ + 2])
+        for j in range(3):
+            pose[which, i, j] = (tx * frame[0, 3 * j] + ty * frame[0, 3 * j + 1]
+                                 + tz * frame[0, 3 * j + 2])
+        pose[which, i, 3] = contact[which, G + i] + tx * x + ty * y + tz * z
+
+
+@inlined
+def rolling_error(contact, i, state, rate, turn, at):
+    """Return the square of the residual of (4) and of vx = vy = vz = 0 at one contact."""
+    x, y, z = contact[i, C] - state[0], contact[i, C + 1] - state[1], contact[i, C + 2] - state[2]
+    vx = rate[0] + contact[i, OWN] + turn[1] * z - turn[2] * y
+    vy = rate[1] + contact[i, OWN + 1] + turn[2] * x - turn[0] * z
+    vz = rate[2] + contact[i, OWN + 2] + turn[0] * y - turn[1] * x
+    wx, wy, wz = 0.0, 0.0, 0.0
+    for k in range(3):
+        ex, ey, ez = ground_axes(contact, i, k)
+        spin = turn[k] + contact[i, OWN + 3 + k]
+        wx += ex * spin
+        wy += ey * spin
+        wz += ez * spin
+    wheel = (contact[i, WHEEL], contact[i, WHEEL + 1], contact[i, WHEEL + 2],
+             contact[i, WHEEL + 3], contact[i, WHEEL + 4])
+    ground = (contact[i, GROUND], contact[i, GROUND + 1], contact[i, GROUND + 2],
+              contact[i, GROUND + 3], contact[i, GROUND + 4], contact[i, GROUND + 5],
+              contact[i, GROUND + 6], contact[i, GROUND + 7])
+    u, v, gx, gy, psi, _ = rates(wheel, ground, contact[i, PSI], contact[i, PSI + 1],
+                                 wx, wy, wz, 0.0, 0.0)
+    return (vx * vx + vy * vy + vz * vz + (rate[at] - u) ** 2 + (rate[at + 1] - v) ** 2
+            + (rate[at + 2] - gx) ** 2 + (rate[at + 3] - gy) ** 2 + (rate[at + 4] - psi) ** 2)
+
+
+@kernel
+def residuals(vehicle, ground, states, rate, turns, work, poses, closure, rolling, centers,
+              points):
+    """Write closure L2, rolling L2, wheel centres and contact points of recorded states."""
+    vehicle, ground, work = borrowed(vehicle), borrowed(ground), borrowed(work)
+    states, rate, turns, poses = (borrowed(states), borrowed(rate), borrowed(turns),
+                                  borrowed(poses))
+    m = vehicle.tree.shape[0]
+    for b in range(states.shape[0]):
+        state = states[b]
+        geometry(vehicle, ground, state, work)
+        columns(vehicle, work)
+        wheel_motion(vehicle, rate[b], work)
+        square, slip = 0.0, 0.0
+        for i in range(vehicle.wheel.shape[0]):
+            platform_by(work.contact, i, work.frame, state, poses)
+            for j in range(3):
+                for k in range(4):
+                    square += (poses[i, j, k] - poses[0, j, k]) ** 2
+                body = vehicle.chain[vehicle.wheel[i, 1] - 1, 0] + 1
+                centers[b, i, j] = work.frame[body, 9 + j]
+                points[b, i, j] = work.contact[i, G + j]
+            slip += rolling_error(work.contact, i, state, rate[b], turns[b], POSE + m + 5 * i)
+        closure[b], rolling[b] = math.sqrt(square), math.sqrt(slip)
+
+
+@kernel
+def touching(vehicle, state, u_v, work, sign, out):
+    """Add to `out` (n, 3) where the material points of the wheels at `u_v` (n, 2) are."""
+    platform_frame(state, work.frame)
+    chains(vehicle, state, work.frame)
+    for i in range(out.shape[0]):
+        spin = state[POSE + vehicle.chain[vehicle.wheel[i, 1] - 1, 1]]
+        wheel_side(vehicle, i, work.frame, spin, u_v[i, 0], u_v[i, 1], work.contact)
+        for k in range(3):
+            out[i, k] += sign * work.contact[i, C + k]
