@@ -4,9 +4,9 @@
 Compiled integration of one robot with its casters side by side, with the bits of `march`.
 
 A step of _caster_motion_kernels.py waits for itself: each operation needs the one before. Here
-three or four casters are lanes of one register (c3p_kernels/lanes.py), and as θ_s of the
-next stage needs the rates of this one, but not its accelerations, its sine and cosine are
-calculated beside the friction. Sums over casters keep their order.
+three or four casters are lanes of one register (c3p_kernels/lanes.py), and as θ_s of the next
+stage needs the rates of this one, but not its accelerations, its sine and cosine are calculated
+beside the friction. Sums over casters keep their order.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 """
 Compiled integration of LANES robots at once, each with the bits of `runge_kutta`.
 
-The kernels of one robot, compiled for lanes (c3p_kernels/lanes.py); the two tables, of
-sine and cosine and of tanh, are read lane by lane.
+The kernels of one robot, compiled for lanes (c3p_kernels/lanes.py); the two tables, of sine
+and cosine and of tanh, are read lane by lane.
 """
 
 from __future__ import annotations

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What makes Python fast: compiled kernels, numbers side by side, small systems of equations."""
+"""Compiled kernels: numbers side by side, elementary functions, small systems of equations."""

@@ -29,7 +29,7 @@ class Borrowed(types.Array):
 
     def copy(self, dtype: Any = None, ndim: Any = None, layout: Any = None,  # type: ignore[override]
              readonly: Any = None) -> Borrowed:
-        """Return the type of a view."""
+        """Return the type of a view, with other `dtype`, `ndim`, `layout` or `readonly`."""
         return Borrowed(self.dtype if dtype is None else dtype,
                         self.ndim if ndim is None else ndim,
                         self.layout if layout is None else layout,

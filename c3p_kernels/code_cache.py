@@ -8,7 +8,7 @@ and its own cache then raises at each start. It loads what a file holds without 
 code of an older source where an index was written and its data were not.
 
 Here what is damaged, incomplete or of another source is a miss: the kernel is compiled and written
-again. Where nothing can be written each process compiles for itself, or loads what lies beside
+again. Where nothing can be written each process compiles for itself, or loads what is beside
 read-only sources. Both are a `MachineCodeWarning`, once per process.
 """
 

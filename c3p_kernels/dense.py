@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: ANN001, ANN201, ANN202 (the compiler infers the types)
 """
 Small dense matrices: Cholesky, and rank-revealing orthogonalisation in the inertia metric.
 
@@ -13,6 +12,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from c3p_kernels.compiled import kernel
 
 # a pivot of A below this fraction of its diagonal is rounding: no inertia resists the joint
@@ -20,7 +21,7 @@ PIVOT_TOLERANCE = 1e-14
 
 
 @kernel
-def cholesky(a, l, n):
+def cholesky(a: np.ndarray, l: np.ndarray, n: int) -> int:
     """Write the lower factor of ``A = L Lᵀ``; return −1, or the row that has no inertia."""
     for i in range(n):
         for j in range(i + 1):
@@ -37,7 +38,7 @@ def cholesky(a, l, n):
 
 
 @kernel
-def forward(l, x, n):
+def forward(l: np.ndarray, x: np.ndarray, n: int) -> None:
     """Replace x by the solution of ``L x' = x``."""
     for i in range(n):
         total = x[i]
@@ -47,7 +48,7 @@ def forward(l, x, n):
 
 
 @kernel
-def backward(l, x, n):
+def backward(l: np.ndarray, x: np.ndarray, n: int) -> None:
     """Replace x by the solution of ``Lᵀ x' = x``."""
     for back in range(n):
         i = n - 1 - back
@@ -57,7 +58,7 @@ def backward(l, x, n):
 
 
 @kernel
-def depend(r, rank, m):
+def depend(r: np.ndarray, rank: int, m: int) -> None:
     """
     Replace the block R12 of dependent rows by ``T = R11⁻¹ R12``, and add a factor of ``1 + TᵀT``.
 
@@ -83,9 +84,10 @@ def depend(r, rank, m):
 
 
 @kernel
-def orthogonalize(x, r, order, least, m, n):
+def orthogonalize(x: np.ndarray, r: np.ndarray, order: np.ndarray, least: float, m: int, n: int
+                  ) -> int:
     """
-    Replace the rows of x by orthonormal ones, the longest first; return the rank.
+    Replace the rows of x (m, n) by orthonormal ones, the longest first; return the rank.
 
     ``x[order[j]] = Σ r[i, j] e_i``, i ≤ j. Rows with a rest shorter than `least` times the first
     are dependent. Modified Gram-Schmidt with one reorthogonalisation of each accepted row.
@@ -141,11 +143,11 @@ def orthogonalize(x, r, order, least, m, n):
 
 
 @kernel
-def spread(r, rank, z, m):
+def spread(r: np.ndarray, rank: int, z: np.ndarray, m: int) -> None:
     """
-    Distribute multipliers of independent rows over all rows, with the least norm.
+    Distribute multipliers z of `rank` independent rows over all m rows, with the least norm.
 
-    ``(1 + TᵀT) z2 = Tᵀ z1``, ``z1 −= T z2``, by the factor that `depend` has written.
+    ``(1 + TᵀT) z2 = Tᵀ z1``, ``z1 −= T z2``, by the factor that `depend` has written into r.
     """
     for j in range(rank, m):
         total = 0.0
@@ -165,11 +167,13 @@ def spread(r, rank, z, m):
 
 
 @kernel
-def reach(x, r, order, rank, target, y, multipliers, z, m, n):
+def reach(x: np.ndarray, r: np.ndarray, order: np.ndarray, rank: int, target: np.ndarray,
+          y: np.ndarray, multipliers: np.ndarray, z: np.ndarray, m: int, n: int) -> float:
     """
     Project y onto ``xᵀ y = target``; return the largest contradiction of dependent rows.
 
-    ``y += X λ`` with the multipliers of least norm; z is work memory.
+    ``y += X λ`` with the multipliers of least norm. x (m, n), r, `order` and `rank` are the
+    results of `orthogonalize` and `depend`; z is work memory.
     """
     # target in the orthonormal rows: Rᵀ z = target
     for j in range(rank):
@@ -207,7 +211,7 @@ def reach(x, r, order, rank, target, y, multipliers, z, m, n):
 
 
 @kernel
-def pivoted(work, q, order, m, n):
+def pivoted(work: np.ndarray, q: np.ndarray, order: np.ndarray, m: int, n: int) -> None:
     """
     Factor ``Bᵀ P = Q R`` by Householder's reflections, the longest column first.
 

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: ANN001, ANN201, ANN202 (the compiler infers the types)
 """
 Angles and elementary functions in kernels.
 
@@ -13,6 +12,7 @@ theorem.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -38,7 +38,7 @@ _HALF = _QUARTER + [(-s, c) for c, s in _QUARTER]
 _CIRCLE = np.array(_HALF + [(-c, -s) for c, s in _HALF])
 
 
-def wrap(angle):
+def wrap(angle: Any) -> Any:
     """Return `angle`, a number or an array, in (−π, π]."""
     rest = angle - TURN * np.rint(angle / TURN)
     # rounding may leave the half-open interval by one unit in the last place
@@ -50,12 +50,12 @@ wrap_angle = kernel(wrap)
 
 
 @inlined
-def circle(angle):
+def circle(angle: float) -> tuple[float, float]:
     """
     Return ``cos(angle), sin(angle)``, each within 3e-16.
 
-    Beyond 1e5 rad as exact as the last bit of `angle` itself; an angle that is no number gives
-    none (plain Python: ValueError).
+    Beyond 1e5 rad as exact as the last bit of `angle` itself; an angle that is not a number gives
+    nan (plain Python: ValueError).
     """
     k = int(_SECTORS_PER_RADIAN * angle)
     h = (angle - k * _SECTOR) - k * _SECTOR_REST
@@ -67,7 +67,7 @@ def circle(angle):
 
 
 @kernel
-def arc(angle):
+def arc(angle: float) -> tuple[float, float]:
     """Return (sin φ/φ, (1 − cos φ)/φ) without cancellation."""
     if abs(angle) < SMALL_ANGLE:
         q = angle * angle
@@ -78,7 +78,7 @@ def arc(angle):
 
 
 @kernel
-def half_cotangent(angle):
+def half_cotangent(angle: float) -> float:
     """Return (φ/2) cot(φ/2) for |φ| ≤ π."""
     if abs(angle) < SMALL_ANGLE:
         q = angle * angle

@@ -171,7 +171,7 @@ for _width in WIDTHS:
 
 @intrinsic
 def where(typingctx: Any, condition: Any, one: Any, other: Any) -> tuple:
-    """Return `one` where a condition is true, else `other`; of floats or of lanes."""
+    """Return `one` where `condition` is true, else `other`; `typingctx` is Numba's."""
     result = (condition.of('float') if isinstance(condition, Lanes)
               else typingctx.unify_types(one, other))
 
@@ -203,7 +203,11 @@ def whole(typingctx: Any, value: Any) -> tuple:
 
 @intrinsic
 def looked_up(typingctx: Any, table: Any, row: Any, mask: Any, column: Any) -> tuple:
-    """Return ``table[row & mask, column]`` of a contiguous table; of each lane its own."""
+    """
+    Return ``table[row & mask, column]`` of a contiguous table; of each lane its own.
+
+    `typingctx` is Numba's.
+    """
     lanes = isinstance(row, Lanes)
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -238,7 +242,7 @@ def lane(typingctx: Any, value: Any, k: Any) -> tuple:
 
 @intrinsic
 def with_lane(typingctx: Any, value: Any, k: Any, number: Any) -> tuple:
-    """Return lanes of floats with another number in lane k."""
+    """Return the lanes `value` with another `number` in lane k; `typingctx` is Numba's."""
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return builder.insert_element(args[0], args[2], args[1])
     return value(value, types.int32, types.float64), generate
@@ -246,7 +250,7 @@ def with_lane(typingctx: Any, value: Any, k: Any, number: Any) -> tuple:
 
 @intrinsic
 def side_by_side(typingctx: Any, a: Any, b: Any, c: Any, d: Any) -> tuple:
-    """Return FEW floats in lanes."""
+    """Return the floats a, b, c, d in FEW lanes; `typingctx` is Numba's."""
     floats = Lanes('float', FEW)
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: ANN001, ANN201, ANN202 (the compiler infers the types)
 """Compiled solution of few equations by orthonormal rows: the least of all solutions."""
 
 from __future__ import annotations
 
 import math
+
+import numpy as np
 
 from c3p_kernels.compiled import inlined, kernel
 
@@ -16,7 +17,7 @@ TWICE = 0.5
 
 
 @inlined
-def longest_row(rows, width):
+def longest_row(rows: np.ndarray, width: int) -> float:
     """Return the largest length of the rows; of lanes each its own."""
     longest = 0.0
     for i in range(rows.shape[0]):
@@ -28,7 +29,7 @@ def longest_row(rows, width):
 
 
 @kernel
-def orthonormalise(rows, width):
+def orthonormalise(rows: np.ndarray, width: int) -> tuple[int, float]:
     """
     Make the rows [A | b] orthonormal in A, in place; return their number and smallest pivot.
 

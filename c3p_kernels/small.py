@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: ANN001, ANN201, ANN202 (the compiler infers the types)
 """Systems of three equations, and numbers of one array written to another."""
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ RANK_TOLERANCE = 1e-14
 
 
 @kernel
-def put(values, place):
+def put(values: np.ndarray, place: np.ndarray) -> None:
     """Write `values` into `place`; ``place[:] = values`` compiles texts about unequal sizes."""
     for i in range(len(values)):
         place[i] = values[i]
 
 
 @kernel
-def solve3(a, b, x):
+def solve3(a: np.ndarray, b: np.ndarray, x: np.ndarray) -> float:
     """
     Solve the symmetric positive definite ``a x = b`` (3, 3) by Cholesky; return the last pivot.
 

@@ -136,7 +136,7 @@ def test_parameter_schemas_are_installed_beside_their_nodes(prefix):
 
 def test_every_package_is_installed_with_the_marker_of_its_types(prefix):
     packages = {path.parent.name for path in ROOT.glob('c3p_*/__init__.py')}
-    assert len(packages) == 11
+    assert len(packages) == 15
     assert {path.parent.name for path in prefix.glob('l*/**/py.typed')} >= packages
 
 

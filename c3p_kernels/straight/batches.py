@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: ANN001, ANN201, ANN202 (the compiler infers the types)
 """
 States side by side for straight-line code, LANES at a time, for vector instructions.
 
-`x` is flat: row r of the input is ``x[LANES r : LANES (r + 1)]``, one state per element.
+`x` is flat: row r of the input is ``x[LANES r : LANES (r + 1)]``, one state per element. One pass
+takes `count` states of a batch, from `start` on.
 """
 
 from __future__ import annotations
+
+import numpy as np
 
 from c3p_kernels.compiled import kernel
 from c3p_kernels.elementary import circle
@@ -16,8 +18,13 @@ LANES = 32
 
 
 @kernel
-def take_angles(turning, q, start, count, x):
-    """Write cosines and sines of revolute joints to rows 0 to 2n of `x`, positions of others."""
+def take_angles(turning: np.ndarray, q: np.ndarray, start: int, count: int, x: np.ndarray) -> None:
+    """
+    Write cosines and sines of revolute joints to rows 0 to 2n of `x`, positions of others.
+
+    `q` (B, n) has the positions, `turning` (n,) is true for revolute joints; `start` and `count`
+    name the rows of the pass.
+    """
     n = len(turning)
     for j in range(n):
         at, beside = LANES * j, LANES * (n + j)
@@ -30,8 +37,8 @@ def take_angles(turning, q, start, count, x):
 
 
 @kernel
-def take(values, start, count, x, row):
-    """Write columns of `values` (B, n) to rows of `x`, from `row` on."""
+def take(values: np.ndarray, start: int, count: int, x: np.ndarray, row: int) -> None:
+    """Write `count` states of `values` (B, n), from `start` on, to rows of `x`, from `row` on."""
     for j in range(values.shape[1]):
         at = LANES * (row + j)
         for k in range(count):
@@ -39,8 +46,8 @@ def take(values, start, count, x, row):
 
 
 @kernel
-def give(x, start, count, values):
-    """Write rows of `x` to the columns of `values` (B, n)."""
+def give(x: np.ndarray, start: int, count: int, values: np.ndarray) -> None:
+    """Write rows of `x` to `count` states of `values` (B, n), from `start` on."""
     for j in range(values.shape[1]):
         at = LANES * j
         for k in range(count):
