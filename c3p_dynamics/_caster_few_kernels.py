@@ -39,11 +39,12 @@ from c3p_dynamics._caster_equations import (
 from c3p_dynamics._lane_tables import circle, level
 from c3p_kernels import elementary
 from c3p_kernels.compiled import inlined, kernel
-from c3p_kernels.lanes import FEW, as_few, for_lanes, lane
+from c3p_kernels.lanes import FEW, as_few, lane
+from c3p_kernels.specialise import specialise
 
-_projected = for_lanes(equations.projected, {})
-_turning_part = for_lanes(equations.turning_part, {})
-_inertia_force = for_lanes(equations.caster_inertia_force, {})
+_projected = specialise(equations.projected, {})
+_turning_part = specialise(equations.turning_part, {})
+_inertia_force = specialise(equations.caster_inertia_force, {})
 
 
 @inlined

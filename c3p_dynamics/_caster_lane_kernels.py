@@ -24,9 +24,10 @@ from c3p_dynamics._caster_equations import (
 from c3p_dynamics._lane_tables import circle, level
 from c3p_kernels import elementary
 from c3p_kernels.compiled import kernel
-from c3p_kernels.lanes import LANES, as_lanes, for_lanes
+from c3p_kernels.lanes import LANES, as_lanes
+from c3p_kernels.specialise import specialise
 
-_march = for_lanes(motion.march, {elementary.circle: circle, equations.level: level})
+_march = specialise(motion.march, {elementary.circle: circle, equations.level: level})
 
 
 @kernel

@@ -15,10 +15,9 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
-from types import FunctionType
 from typing import Any
 
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.core.cgutils import ir
 from numba.core.imputils import lower_builtin, lower_cast
@@ -289,43 +288,3 @@ def as_lanes(typingctx: Any, array: Any) -> tuple:
 def as_few(typingctx: Any, array: Any) -> tuple:
     """Return a view of a contiguous float64 array whose last axis has FEW numbers."""
     return _view(array, FEW)
-
-
-def _reaches(function: Any, known: dict[Any, Any]) -> bool:
-    """Return whether a kernel calls, itself or further down, one that has another in its place."""
-    source = function.py_func
-    called = [source.__globals__.get(name) for name in source.__code__.co_names]
-    return function in known or any(hasattr(one, 'py_func') and _reaches(one, known)
-                                    for one in called)
-
-
-def for_lanes(function: Any, known: dict[Any, Any], shared: bool = False,
-              **further: Any) -> Any:
-    """
-    Return a kernel compiled from the same source with other functions in the place of some.
-
-    Parameters
-    ----------
-    function : callable
-        A kernel that branches on no number itself.
-    known : dict
-        For functions that do: by the kernel that it calls, the one to call. Those of all kernels
-        that it calls are added, so that they are compiled once.
-    shared : bool
-        Leave kernels in which nothing takes another place as they are: compiled once for all.
-    further
-        Options of the compiler for `function` itself.
-    """
-    if function not in known:
-        source = function.py_func
-        names = dict(source.__globals__)
-        plain = FunctionType(source.__code__, names, source.__name__, source.__defaults__)
-        plain.__qualname__, plain.__module__ = source.__qualname__, source.__module__
-        options = {name: value for name, value in function.targetoptions.items()
-                   if name in ('error_model', 'nogil', 'forceinline', 'inline')}
-        known[function] = njit(**options, **further)(plain)
-        for name in source.__code__.co_names:
-            called = names.get(name)
-            if hasattr(called, 'py_func') and not (shared and not _reaches(called, known)):
-                names[name] = for_lanes(called, known, shared)
-    return known[function]

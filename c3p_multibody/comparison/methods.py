@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from c3p_kernels import elementary
+from c3p_kernels.specialise import as_python, specialise
 from c3p_multibody.comparison._armstrong_kernels import ARMSTRONG_WIDTH, armstrong
 from c3p_multibody.comparison._lagrange_kernels import LAGRANGE_WIDTH, lagrange
 from c3p_multibody.comparison._walker_orin_kernels import WALKER_ORIN_WIDTH, walker_orin
@@ -19,7 +22,6 @@ from c3p_multibody.trees._force_kernels import newton_euler
 from c3p_multibody.trees._motion_kernels import WIDTH
 from c3p_multibody.trees.edge import batched
 from c3p_multibody.trees.parts import Array
-from c3p_multibody.trees.tracing import uncompiled
 
 INVERSE, FORWARD = 'inverse', 'forward'
 
@@ -182,7 +184,8 @@ def operations(tree: Tree, method: str) -> Operations:
     states = [counted(row) for row in np.random.default_rng(0).uniform(0.1, 0.9, (3, 1, n))]
     mathematics = Mathematics(counter)
     METHODS[method].call(
-        lambda kernel: uncompiled(kernel, circle=circle, math=mathematics),
+        lambda kernel: specialise(kernel, {elementary.circle: circle, math: mathematics},
+                                  as_python),
         (links, counted(numbers), counted(gravity)), states, np.empty((1, n), object),
         _Memory(counter))
     return counter.operations

@@ -14,6 +14,7 @@ import math
 
 from c3p_kernels.compiled import kernel
 from c3p_kernels.elementary import circle
+from c3p_kernels.straight.batches import LANES, give, take, take_angles
 from c3p_multibody.constraints._step_kernels import (
     CLOSES,
     CLOSURE,
@@ -44,7 +45,7 @@ SCALARS = 4
 MEMORY = 5
 
 
-def slope(x, y):
+def slope(x, y, k=0):
     """Stand for generated code."""
 
 
@@ -82,16 +83,16 @@ def batch(turning, q, qd, tau, time, x, y, out):
     LANES states at a time, side by side; `slope` takes the number of a state as a third argument.
     """
     n = len(turning)
-    for start in range(0, len(q), LANES):  # noqa: F821 (put in place with `slope`)
-        count = min(LANES, len(q) - start)  # noqa: F821
-        take_angles(turning, q, start, count, x)  # noqa: F821
-        take(qd, start, count, x, 2 * n)  # noqa: F821
-        take(tau, start, count, x, 3 * n)  # noqa: F821
+    for start in range(0, len(q), LANES):
+        count = min(LANES, len(q) - start)
+        take_angles(turning, q, start, count, x)
+        take(qd, start, count, x, 2 * n)
+        take(tau, start, count, x, 3 * n)
         for k in range(count):
-            x[4 * n * LANES + k] = time  # noqa: F821
+            x[4 * n * LANES + k] = time
         for k in range(count):
             slope(x, y, k)
-        give(y, start, count, out)  # noqa: F821
+        give(y, start, count, out)
 
 
 @kernel

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 
-from c3p_kernels.compiled import inlined
+from c3p_kernels.specialise import specialise, within
 from c3p_kernels.straight import batches as lanes
 from c3p_kernels.straight.emission import Code
 from c3p_kernels.straight.expressions import Expression
@@ -70,12 +69,13 @@ class Generated:
     @cached_property
     def single(self) -> Callable[..., Any]:
         """`_straight_kernels.single` of this system."""
-        return _with(kernels.single, slope=self.slope.run)
+        return _around(kernels.single, {kernels.slope: self.slope.run})
 
     @cached_property
     def march(self) -> Callable[..., Any]:
         """`_straight_kernels.march` of this system."""
-        return _with(kernels.march, slope=self.slope.run, whole=self.whole.run)
+        return _around(kernels.march, {kernels.slope: self.slope.run,
+                                       kernels.whole: self.whole.run})
 
     @cached_property
     def many(self) -> Code:
@@ -84,8 +84,7 @@ class Generated:
 
     @cached_property
     def _batch(self) -> Callable[..., Any]:
-        return _with(kernels.batch, slope=self.many.run, LANES=lanes.LANES,
-                     take_angles=lanes.take_angles, take=lanes.take, give=lanes.give)
+        return _around(kernels.batch, {kernels.slope: self.many.run})
 
     def batch(self, ties: Packed, q: Array, qd: Array, tau: Array, time: float) -> Array:
         """
@@ -105,10 +104,9 @@ def accelerations(found: Traced) -> list:
     return [*found.qdd, found.margin, found.driven, *found.multipliers]
 
 
-def _with(function: Callable[..., Any], **names: Any) -> Callable[..., Any]:  # noqa: ANN401
+def _around(function: Callable[..., Any], code: dict[Any, Any]) -> Callable[..., Any]:
     """Return a function of _straight_kernels.py with generated code in its place, compiled."""
-    return inlined(FunctionType(function.__code__, {**function.__globals__, **names},
-                                function.__name__))
+    return specialise(function, code, within, shared=True)
 
 
 def generate(tree: Tree, ties: Packed, guards: Packed, frequency: float = 0.0

@@ -7,20 +7,22 @@ The kernels for inertia, bias, rows and gaps run on symbols (see trees/tracing.p
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from c3p_kernels.elementary import circle
+from c3p_kernels.specialise import as_python, specialise
 from c3p_kernels.straight.expressions import Expression, Graph, Operand, needed
-from c3p_multibody.constraints._row_kernels import PLACE, RELATIVE, evaluate, gaps
+from c3p_multibody.constraints._row_kernels import PLACE, RELATIVE, angle_over_sine, evaluate, gaps
 from c3p_multibody.constraints._sweep_kernels import BODY, FRAME, sweep
 from c3p_multibody.constraints.packing import Packed
 from c3p_multibody.trees import Tree
 from c3p_multibody.trees._force_kernels import newton_euler
 from c3p_multibody.trees._inertia_kernels import COMPOSITE_WIDTH, composite
 from c3p_multibody.trees._motion_kernels import WIDTH
-from c3p_multibody.trees.tracing import uncompiled
 
 # blocks of n rows of a state: cosine (or place), sine, q̇, τ − D q̇; then time and places
 COSINE, SINE, RATE, FORCE, TIME = 0, 1, 2, 3, 4
@@ -114,8 +116,9 @@ class Kernels:
     def plain(self, kernel: Callable[..., Any]) -> Callable[..., Any]:
         """Return a kernel for symbols."""
         graph = self.inputs.graph
-        return uncompiled(kernel, circle=self.inputs.turns.__getitem__, math=_Mathematics(graph),
-                          angle_over_sine=lambda *turn: graph.call('angle_over_sine', *turn))
+        return specialise(kernel, {
+            circle: self.inputs.turns.__getitem__, math: _Mathematics(graph),
+            angle_over_sine: lambda *turn: graph.call('angle_over_sine', *turn)}, as_python)
 
     def terms(self) -> Terms:
         """Return the terms, in those axes in which they take fewer operations."""

@@ -12,13 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, lru_cache
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from c3p_kernels.compiled import inlined
+from c3p_kernels.specialise import as_python, specialise, within
 from c3p_kernels.straight import batches as lanes
 from c3p_kernels.straight.batches import give, take, take_angles
 from c3p_kernels.straight.emission import Code
@@ -37,14 +36,15 @@ TRACES = {'rnea': traced_rnea, 'aba': traced_aba, 'crba': traced_crba}
 MOST_OPERATIONS = 5000
 KEPT = 64
 
-# generated code, see `_around`
-straight: Callable[..., Any]
+
+def straight(x: Array, y: Array, k: int) -> None:
+    """Stand for generated code."""
 
 
 def driver(turning: Array, q: Array, qd: Array, third: Array, x: Array, y: Array, out: Array
            ) -> None:
     """
-    Take LANES states at a time through generated code, `straight`, put in place below.
+    Take LANES states at a time through generated code, which takes the place of `straight`.
 
     Angles of `turning` joints (n,) and `q`, `qd`, `third` (B, n) are written to `x`, results in
     `y` to `out` (B, width).
@@ -56,7 +56,7 @@ def driver(turning: Array, q: Array, qd: Array, third: Array, x: Array, y: Array
         take(qd, start, count, x, 2 * n)
         take(third, start, count, x, 3 * n)
         for k in range(count):
-            straight(x, y, k)  # noqa: F821
+            straight(x, y, k)
         give(y, start, count, out)
 
 
@@ -86,12 +86,12 @@ class Straight:
     @cached_property
     def run(self) -> Callable[..., Any]:
         """The compiled function."""
-        return inlined(_around(self.code.run))
+        return specialise(driver, {straight: self.code.run}, within, shared=True)
 
     @cached_property
     def uncompiled(self) -> Callable[..., Any]:
         """The same as Python."""
-        return _around(self.code.uncompiled)
+        return specialise(driver, {straight: self.code.uncompiled}, as_python)
 
     def __call__(self, q: Array, qd: Array, third: Array, *, plain: bool = False) -> Array:
         """
@@ -117,11 +117,6 @@ class Straight:
         source without the compiler.
         """
         (self.uncompiled if plain else self.run)(self.turning, q, qd, third, *work, out)
-
-
-def _around(straight: Callable[..., Any]) -> FunctionType:
-    """Return the driver with generated code in its place."""
-    return FunctionType(driver.__code__, {**globals(), 'straight': straight}, 'driver')
 
 
 class CompiledTree:

@@ -9,11 +9,12 @@ generic code for this tree, without the operations that its zeros and ones make 
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 
+from c3p_kernels.elementary import circle
+from c3p_kernels.specialise import as_python, specialise
 from c3p_kernels.straight.batches import LANES
 from c3p_kernels.straight.expressions import Expression, Graph, Operand
 from c3p_multibody.trees._articulated_kernels import ARTICULATED_WIDTH, articulated
@@ -21,36 +22,6 @@ from c3p_multibody.trees._force_kernels import newton_euler
 from c3p_multibody.trees._inertia_kernels import COMPOSITE_WIDTH, composite
 from c3p_multibody.trees._motion_kernels import WIDTH
 from c3p_multibody.trees.description import Tree
-
-# functions of these packages are uncompiled, all others are called as they are
-PACKAGES = ('c3p_multibody.trees.', 'c3p_multibody.constraints.', 'c3p_multibody.comparison.',
-            'c3p_kernels.dense', 'c3p_kernels.straight.')
-
-
-def uncompiled(function: Callable[..., Any], **instead: Any) -> Callable[..., Any]:
-    """
-    Return a kernel of trees or constraints as plain Python, with all kernels that it calls.
-
-    `instead` replaces functions and modules by name.
-    """
-    done: dict[Any, FunctionType] = {}
-
-    def plain(one: Any) -> FunctionType:
-        source = getattr(one, 'py_func', one)
-        if source not in done:
-            names = dict(source.__globals__)
-            done[source] = FunctionType(source.__code__, names, source.__name__,
-                                        source.__defaults__)
-            for name in source.__code__.co_names:
-                other = names.get(name)
-                module = getattr(getattr(other, 'py_func', other), '__module__', None) or ''
-                if name in instead:
-                    names[name] = instead[name]
-                elif callable(other) and module.startswith(PACKAGES):
-                    names[name] = plain(other)
-        return done[source]
-
-    return plain(function)
 
 
 class Symbols:
@@ -79,7 +50,7 @@ class Symbols:
 
     def plain(self, recursion: Callable[..., Any]) -> Callable[..., Any]:
         """Return a kernel for symbols; an angle is represented by its cosine and sine."""
-        return uncompiled(recursion, circle=self._turns.__getitem__)
+        return specialise(recursion, {circle: self._turns.__getitem__}, as_python)
 
 
 def traced_rnea(tree: Tree) -> list[Operand]:

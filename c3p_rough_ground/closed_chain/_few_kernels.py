@@ -19,7 +19,8 @@ from __future__ import annotations
 import numpy as np
 
 from c3p_kernels.compiled import inlined, kernel
-from c3p_kernels.lanes import FEW, anywhere, as_few, for_lanes, lane, side_by_side, where
+from c3p_kernels.lanes import FEW, anywhere, as_few, lane, side_by_side, where
+from c3p_kernels.specialise import specialise
 from c3p_rough_ground.closed_chain import _geometry_kernels as shapes
 from c3p_rough_ground.closed_chain import _motion_kernels as motion
 from c3p_rough_ground.closed_chain import _rate_kernels as rolling
@@ -91,11 +92,11 @@ def whole_registers(*shape: int):
 _KNOWN = {grounds.sine_cosine: sine_cosine, contacts.profile: torus}
 # the lane that is left over has no height of its own
 _KNOWN[grounds.height] = height_of(THREE, _KNOWN)
-_wheel_point = for_lanes(shapes.wheel_point, _KNOWN)
-_ground_side = for_lanes(shapes.ground_side, _KNOWN)
-_mismatch = for_lanes(shapes.mismatch, _KNOWN)
-_contact_rates = for_lanes(rolling.contact_rates, _KNOWN)
-_slipping = for_lanes(rolling.slipping, _KNOWN)
+_wheel_point = specialise(shapes.wheel_point, _KNOWN)
+_ground_side = specialise(shapes.ground_side, _KNOWN)
+_mismatch = specialise(shapes.mismatch, _KNOWN)
+_contact_rates = specialise(rolling.contact_rates, _KNOWN)
+_slipping = specialise(rolling.slipping, _KNOWN)
 
 
 @inlined
@@ -256,7 +257,7 @@ def bodies(vehicle, state, work):
 
 
 # compiled as part of `drive`, not twice
-_drive = for_lanes(motion.drive, {
+_drive = specialise(motion.drive, {
     shapes.geometry: geometry, rolling.columns: columns, rolling.number: number,
     rolling.part: part, rolling.triangle: triangle, rolling.further: further,
     rolling.wheel_motion: wheel_motion, rolling.roll_all: roll_all,

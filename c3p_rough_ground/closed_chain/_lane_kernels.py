@@ -18,7 +18,6 @@ from c3p_kernels.lanes import (
     LANES,
     anywhere,
     as_lanes,
-    for_lanes,
     lane,
     looked_up,
     where,
@@ -26,6 +25,7 @@ from c3p_kernels.lanes import (
     with_lane,
 )
 from c3p_kernels.orthonormal import RANK_TOLERANCE, TWICE, longest_row
+from c3p_kernels.specialise import specialise
 from c3p_rough_ground.closed_chain import _geometry_kernels as shapes
 from c3p_rough_ground.closed_chain import _motion_kernels as motion
 from c3p_rough_ground.closed_chain import _rate_kernels as rolling
@@ -99,7 +99,7 @@ def torus(kind, parameters, v):
 
 def height_of(count, known):
     """Return the height of the ground for `count` lanes, with the kernels `known` for lanes."""
-    cosines, scalar = for_lanes(grounds.cosines, known), grounds.height
+    cosines, scalar = specialise(grounds.cosines, known), grounds.height
 
     @inlined
     def height(kind, parameters, table, x, y):
@@ -172,9 +172,9 @@ def follow(contact, i, state, rise, roll, pitch, delta, at):
 
 
 _KNOWN[rolling.follow] = follow
-_geometry = for_lanes(shapes.geometry, _KNOWN)
-_correction = for_lanes(rolling.correction, _KNOWN)
-_velocities = for_lanes(rolling.velocities, _KNOWN)
+_geometry = specialise(shapes.geometry, _KNOWN)
+_correction = specialise(rolling.correction, _KNOWN)
+_velocities = specialise(rolling.velocities, _KNOWN)
 
 
 @kernel

@@ -7,9 +7,10 @@ from functools import cache
 import numpy as np
 from hypothesis import strategies as st
 
+from c3p_kernels.elementary import circle
+from c3p_kernels.specialise import as_python, specialise
 from c3p_multibody.trees import Body, Joint, Tree
 from c3p_multibody.trees._motion_kernels import FRAME, MOTION, TOTALS, WIDTH, jacobian, observe
-from c3p_multibody.trees.tracing import uncompiled
 
 AXES = np.vstack([np.eye(3), -np.eye(3)])
 
@@ -78,7 +79,7 @@ def observed_complex(tree, q, qd):
     """Return frames, motion and totals of a complex state, by the kernel's own source."""
     n = tree.count
     out = [np.zeros(shape, complex) for shape in ((1, n, FRAME), (1, n, MOTION), (1, TOTALS))]
-    uncompiled(observe, circle=complex_circle)(
+    specialise(observe, {circle: complex_circle}, as_python)(
         *tree.arrays, q[None], qd[None], np.zeros((n, WIDTH), complex), *out)
     return [part[0] for part in out]
 
@@ -87,7 +88,7 @@ def complex_jacobian(tree, q, number, point):
     """Return the Jacobian (6, n) of a point in inner axes at a complex q."""
     frames, _, _ = observed_complex(tree, q, np.zeros(tree.count, complex))
     out = np.zeros((6, tree.count), complex)
-    uncompiled(jacobian)(tree.arrays.links, frames, number, point, out)
+    specialise(jacobian, {}, as_python)(tree.arrays.links, frames, number, point, out)
     return out
 
 

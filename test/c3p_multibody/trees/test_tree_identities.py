@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_trees import SEEDS, random_state, random_tree
 
+from c3p_kernels.specialise import as_python, specialise
 from c3p_multibody.trees import (
     Tree,
     aba,
@@ -31,7 +32,6 @@ from c3p_multibody.trees._inertia_kernels import (
     solve_factored,
 )
 from c3p_multibody.trees._motion_kernels import WIDTH
-from c3p_multibody.trees.tracing import uncompiled
 
 # relative to the largest number that takes part
 TOLERANCE = 1e-12
@@ -136,6 +136,10 @@ def test_batches_are_rows():
     np.testing.assert_array_equal(rnea(tree, q, qd, 0.0 * x), bias(tree, q, qd))
 
 
+def as_source(kernel):
+    return specialise(kernel, {}, as_python)
+
+
 @pytest.mark.parametrize('seed', range(8))
 def test_kernels_give_the_same_numbers_without_the_compiler(seed):
     tree = random_tree(seed)
@@ -143,14 +147,14 @@ def test_kernels_give_the_same_numbers_without_the_compiler(seed):
     q, qd, x = random_state(tree, seed)[:, None]
     none = np.zeros((1, 0, 6))
     out = np.empty((1, n))
-    uncompiled(newton_euler)(*tree.arrays, q, qd, x, none, np.empty((n, WIDTH)), none, out)
+    as_source(newton_euler)(*tree.arrays, q, qd, x, none, np.empty((n, WIDTH)), none, out)
     np.testing.assert_array_equal(out[0], rnea(tree, q[0], qd[0], x[0]))
-    uncompiled(articulated)(*tree.arrays, q, qd, x, none, np.empty((n, ARTICULATED_WIDTH)), out)
+    as_source(articulated)(*tree.arrays, q, qd, x, none, np.empty((n, ARTICULATED_WIDTH)), out)
     np.testing.assert_array_equal(out[0], aba(tree, q[0], qd[0], x[0]))
     a, l = np.empty((2, 1, n, n))
-    uncompiled(composite)(*tree.arrays[:2], q, np.empty((n, COMPOSITE_WIDTH)), a)
+    as_source(composite)(*tree.arrays[:2], q, np.empty((n, COMPOSITE_WIDTH)), a)
     np.testing.assert_array_equal(a[0], crba(tree, q[0]))
-    assert uncompiled(factorize)(tree.arrays.links, a, l) == (-1, -1)
+    assert as_source(factorize)(tree.arrays.links, a, l) == (-1, -1)
     np.testing.assert_array_equal(l[0], factor(tree, a[0]))
-    uncompiled(solve_factored)(tree.arrays.links, l, x[:, None])
+    as_source(solve_factored)(tree.arrays.links, l, x[:, None])
     np.testing.assert_array_equal(x[0], solve(tree, l[0], random_state(tree, seed)[2]))
