@@ -28,6 +28,7 @@ from c3p_controller.twist_mux_node import TwistMuxNode  # noqa: E402
 from c3p_description.reading.loader import load  # noqa: E402
 from c3p_ros.diagnostics import ERROR  # noqa: E402
 from c3p_ros.node import LATCHED  # noqa: E402
+from c3p_ros.orderly_node import OrderlyNode  # noqa: E402
 from c3p_viewers.dashboard.link import DashboardLink  # noqa: E402
 from c3p_viewers.dashboard.samples import History  # noqa: E402
 
@@ -50,7 +51,7 @@ def stranger():
     """Return a node of another process, as far as the middleware knows."""
     context = rclpy.Context()
     rclpy.init(context=context)
-    node = rclpy.create_node('stranger', context=context)
+    node = OrderlyNode('stranger', context=context)
     yield node
     node.destroy_node()
     context.try_shutdown()

@@ -17,9 +17,11 @@ from c3p_bringup.doctor import bus, computer, robot, ros  # noqa: E402
 from c3p_bringup.doctor.check import Level, counted, fail, ok, warn  # noqa: E402
 from c3p_bringup.modules import how_to_have  # noqa: E402
 from c3p_hardware.transport.can_bus import BusAddress  # noqa: E402
+from c3p_ros.middleware import LOCAL_ONLY, RANGE, Middleware  # noqa: E402
 
 OK, WARN, FAIL = Level.OK, Level.WARN, Level.FAIL
 CAN0 = BusAddress('socketcan', 'can0', 500_000)
+JAZZY = Middleware('rmw_fastrtps_cpp', frozenset({RANGE, LOCAL_ONLY}))
 
 
 def levels(checks):
@@ -110,7 +112,7 @@ def test_serial_adapters_are_named(tmp_path):
      {'ROS_DOMAIN_ID': OK, 'discovery range': WARN, 'ROS_LOCALHOST_ONLY': WARN}),
 ])
 def test_the_environment_of_ros(environment, expected):
-    assert levels(ros.network(environment)) == expected
+    assert levels(ros.network(environment, JAZZY)) == expected
 
 
 def test_a_mixture_of_distributions_is_told():
