@@ -13,9 +13,12 @@ from __future__ import annotations
 from typing import Any
 
 from numba import types
-from numba.core.cgutils import ir
+from numba.core.cgutils import create_struct_proxy, ir
 from numba.core.datamodel import default_manager, models
+from numba.core.imputils import lower_getattr_generic
+from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import intrinsic, register_model
+from numba.np.arrayobj import make_array, populate_array
 
 
 class Borrowed(types.Array):
@@ -95,3 +98,96 @@ def borrowed(typingctx: Any, given: Any) -> tuple:
         # the same words in memory
         return args[0]
     return _type(given)(given), generate
+
+
+# bytes of a number in a block
+_STEP = 8
+
+
+class StateType(types.Type):
+    """Type of a state (`c3p_kernels.state`) in a kernel: the address of its block, and n."""
+
+    def __init__(self, made: Any) -> None:
+        """Keep the class of the state."""
+        super().__init__(f'state {made.__module__}.{made.__name__}')
+        self.made = made
+
+
+@register_model(StateType)
+class _StateModel(models.StructModel):
+    """Two words, whatever the number of fields: it costs nothing to pass a state."""
+
+    def __init__(self, dmm: Any, fe_type: Any) -> None:
+        super().__init__(dmm, fe_type, [('start', types.CPointer(types.float64)),
+                                        ('n', types.intp)])
+
+
+def _part_type(made: Any, name: str) -> Any:
+    """Return the type of a field, or None."""
+    if name == 'block':
+        return Borrowed(types.float64, 1, 'C')
+    for field in made.fields:
+        if field.name == name:
+            if field.kind is float:
+                return types.float64
+            return (StateType(field.kind) if field.kind is not None
+                    else Borrowed(types.float64, len(field.shape), 'C'))
+    return None
+
+
+@infer_getattr
+class _Parts(AttributeTemplate):
+    """Types of the fields of a state."""
+
+    key = StateType
+
+    def generic_resolve(self, typ: Any, attr: str) -> Any:  # type: ignore[override]
+        """Return the type of a field, or None."""
+        return _part_type(typ.made, attr)
+
+
+@lower_getattr_generic(StateType)
+def _part(context: Any, builder: Any, kind: Any, value: Any, name: str) -> Any:
+    """Generate the number, array or state of a field."""
+    state = create_struct_proxy(kind)(context, builder, value)
+    word = context.get_value_type(types.intp)
+    found = _part_type(kind.made, name)
+
+    def count(size: Any) -> Any:
+        grown = builder.mul(state.n, word(size.each)) if size.each else word(0)
+        return builder.add(grown, word(size.fixed)) if size.fixed else grown
+
+    begin, shape = state.start, [count(kind.made.size)]
+    if name != 'block':
+        field, = (field for field in kind.made.fields if field.name == name)
+        begin = builder.gep(begin, [count(field.begin)])
+        shape = [count(size) for size in field.shape]
+    if found is types.float64:
+        return builder.load(begin)
+    if isinstance(found, StateType):
+        return _state(context, builder, found, begin, state.n)
+    made = make_array(found)(context, builder)
+    strides = [word(_STEP)]
+    for length in shape[:0:-1]:
+        strides.insert(0, builder.mul(strides[0], length))
+    populate_array(made, begin, shape, strides, _STEP, None)
+    return made._getvalue()
+
+
+def _state(context: Any, builder: Any, kind: Any, start: Any, n: Any) -> Any:
+    """Generate a state."""
+    state = create_struct_proxy(kind)(context, builder)
+    state.start = start
+    state.n = n
+    return state._getvalue()
+
+
+def cutter(made: Any) -> Any:
+    """Return ``cut(block, n)`` for kernels, of a state `made` by `c3p_kernels.state`."""
+    @intrinsic
+    def cut(typingctx: Any, block: Any, n: Any) -> tuple:
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            start = make_array(sig.args[0])(context, builder, args[0]).data
+            return _state(context, builder, sig.return_type, start, args[1])
+        return StateType(made)(block, types.intp), generate
+    return cut

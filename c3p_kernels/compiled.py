@@ -36,6 +36,7 @@ COMPILED = COMPILER and not getattr(_config, 'DISABLE_JIT', 0)
 _OPTIONS = {'error_model': 'numpy', 'nogil': True, 'no_cfunc_wrapper': True}
 
 borrowed: Any
+cutter: Any
 if COMPILED:
     try:
         from c3p_kernels import borrowed as _borrowed
@@ -48,7 +49,9 @@ if COMPILED:
                             f" differs in what they use ({error}): `pip install '{NUMBA}'`"
                             ) from error
     borrowed = _borrowed.borrowed
+    cutter = _borrowed.cutter
 else:
+    cutter = None
     # returns what is given: without a compiler nothing counts references to arrays of kernels
     borrowed = partial({}.get, None)
 
@@ -65,6 +68,25 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     compiled = _njit(**_OPTIONS)(function)
     # what njit(cache=True) does with the cache of Numba
     compiled._cache = CodeCache(function)
+    return compiled
+
+
+def inner(function: Callable[..., Any]) -> Callable[..., Any]:
+    """
+    Compile `function` for other kernels alone: it has no code for calls from Python, and no cache.
+
+    For parts of a step that take states (c3p_kernels/state.py), which Python cannot pass; their
+    machine code is kept with that of the step.
+    """
+    if _njit is None or not COMPILED:
+        return function
+
+    def refuse(*values: Any, **named: Any) -> None:
+        raise TypeError(f'{function.__name__} is a part of other kernels: call one that takes '
+                        'the block of a state')
+
+    compiled = _njit(no_cpython_wrapper=True, **_OPTIONS)(function)
+    compiled._compile_for_args = refuse
     return compiled
 
 

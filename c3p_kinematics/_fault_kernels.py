@@ -11,13 +11,11 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from c3p_kernels.compiled import kernel
+from c3p_kernels.compiled import inner, kernel
 from c3p_kernels.elementary import wrap_angle
 from c3p_kernels.small import solve3
-from c3p_kinematics._odometry_kernels import CHECKABLE, turn
 from c3p_kinematics._planar_kernels import contact_rows, measured
+from c3p_kinematics._slip_kernels import CHECKABLE, turn
 
 # measurements that a hypothesis leaves out: along, across, across with another angle, both
 ALONG, ACROSS, ANGLE, BOTH = 0, 1, 2, 3
@@ -48,56 +46,68 @@ OF_FAULT = 0.05
 # odds of side slip if the steering encoder has no count: its pivot must be jammed
 JAMMED = 0.2
 
+# cost of a second free component, as −2 ln of a likelihood: more names one wheel where a slip in
+# both directions of another explains the same
+OCCAM = 5.0
+
 # largest statistic: beyond, exponentials are zero
 LARGEST = 1e6
 
 
-@kernel
-def hypotheses(geometry, steering, wheel_rate, steering_rate, dt, gain, noise, leak, trusted,
-               memory, statistic, innovation):
+@inner
+def hypotheses(geometry, motion, faults, dt):
     """
-    Add a sample to the memory; write χ² without what each hypothesis leaves out. Return χ² of all.
+    Add a step to the memory; write χ² without what each hypothesis leaves out. Return χ² of all.
 
     Parameters
     ----------
-    geometry, steering, wheel_rate, steering_rate : arrays
-        As in `_planar_kernels`; rates are increments / `dt`.
-    dt, gain : float
-        Time since the sample before [s], and gain of the low-pass in [0, 1].
-    noise : (7,) array
-        Deviations: constant along and across, m/s; radius and offset, 1; zero, rad; hip, m; creep,
-        1.
-    leak : float, 1/m
-        Rate at which an integrated angle returns to the measured one, per path.
-    trusted : (n,) array
-        0 for a caster whose steering encoder is known to be wrong: its integrated angle stays.
-    memory : (n, MEMORY) array
-        Updated.
-    statistic : (n, 4) array
-        χ² under each hypothesis, in the order of the constants above; written.
-    innovation : (n, 2) array, m/s
-        Low-passed velocity of each contact against the prediction of the others; written.
+    geometry : (n, 4) array
+    motion : RigidFit
+        Steering halfway and rates of the increments; its `contact` is written.
+    faults : Faults
+        `noise` has the deviations: constant along and across, m/s; radius and offset, 1; zero,
+        rad; hip, m; creep, 1. At `leak` an integrated angle returns to the measured one; that of
+        a caster without `trusted` stays. `memory`, `statistic` (in the order of the constants
+        above) and `innovation` are written.
+    dt : float, s
+        Time since the sample before.
     """
-    n = len(steering)
-    rolling, axle, contact = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 2))
-    variance, raw, value = np.empty((n, 2)), np.empty((n, 2)), np.empty((n, 2))
-    measured(geometry, wheel_rate, steering_rate, contact)
+    n = len(geometry)
+    gain = -math.expm1(-dt / faults.time_constant)
+    steering = motion.steering
+    contact = motion.contact
+    memory = faults.memory
+    statistic = faults.statistic
+    innovation = faults.innovation
+    rolling = motion.rolling
+    axle = motion.axle
+    work = faults.work
+    variance = work.variance
+    raw = work.raw
+    value = work.value
+    normal = work.normal
+    right = work.right
+    twist = work.twist
+    measured(geometry, motion.wheel_rate, motion.steering_rate, contact)
     contact_rows(geometry, steering, rolling, axle)
-    normal, right = np.zeros((3, 3)), np.zeros(3)
+    clear(normal, right)
     for i in range(n):
         memory[i, ROLLED] += gain * (contact[i, 0] ** 2 - memory[i, ROLLED])
         memory[i, STEERED] += gain * (contact[i, 1] ** 2 - memory[i, STEERED])
-        noise_of(memory[i], noise, variance[i])
-        add(normal, right, rolling[i], axle[i], contact[i], variance[i], 1.0)
-    twist = np.empty(3)
+        noise_of(memory[i], faults.noise, variance[i])
+        add(normal, right, rolling[i], axle[i], contact[i], variance[i])
     solve3(normal, right, twist)
     if not math.isfinite(twist[0] + twist[1] + twist[2]):
-        statistic[:] = 0.0
-        innovation[:] = 0.0
+        # all contact points coincide
+        for i in range(n):
+            for k in range(4):
+                statistic[i, k] = 0.0
+            for k in range(2):
+                innovation[i, k] = 0.0
         return 0.0
-    without, towed, less = np.empty(3), np.empty(3), np.empty((3, 3))
     for i in range(n):
-        raw[i, 0], raw[i, 1] = contact[i, 0], contact[i, 1]
+        raw[i, 0] = contact[i, 0]
+        raw[i, 1] = contact[i, 1]
         across = 0.0
         for j in range(3):
             raw[i, 0] -= rolling[i, j] * twist[j]
@@ -114,7 +124,8 @@ def hypotheses(geometry, steering, wheel_rate, steering_rate, dt, gain, noise, l
             value[i, j] = memory[i, RX + j]
     turn(steering, value, raw)
     # fit of the low-passed residuals
-    right[:] = 0.0
+    for j in range(3):
+        right[j] = 0.0
     for i in range(n):
         for j in range(3):
             right[j] += (rolling[i, j] * raw[i, 0] / variance[i, 0]
@@ -126,47 +137,63 @@ def hypotheses(geometry, steering, wheel_rate, steering_rate, dt, gain, noise, l
             raw[i, 0] -= rolling[i, j] * twist[j]
             raw[i, 1] -= axle[i, j] * twist[j]
         total += raw[i, 0] ** 2 / variance[i, 0] + raw[i, 1] ** 2 / variance[i, 1]
-    p, q = np.empty(3), np.empty(3)
-    other = np.empty((1, 3)), np.empty((1, 3))
+    p, q = work.column[0], work.column[1]
+    other = work.rows[0, 0]
     for i in range(n):
-        va, vc = variance[i, 0], variance[i, 1]
+        va = variance[i, 0]
+        vc = variance[i, 1]
         solve3(normal, rolling[i], p)
         solve3(normal, axle[i], q)
-        saa, sac, scc = 1.0, 0.0, 1.0
+        saa = 1.0
+        sac = 0.0
+        scc = 1.0
         for j in range(3):
             saa -= rolling[i, j] * p[j] / va
             sac -= rolling[i, j] * q[j] / math.sqrt(va * vc)
             scc -= axle[i, j] * q[j] / vc
-        a, c = raw[i, 0] / math.sqrt(va), raw[i, 1] / math.sqrt(vc)
+        a = raw[i, 0] / math.sqrt(va)
+        c = raw[i, 1] / math.sqrt(vc)
         statistic[i, ALONG] = total - a * a / saa if saa > CHECKABLE else total
         statistic[i, ACROSS] = total - c * c / scc if scc > CHECKABLE else total
         det = saa * scc - sac * sac
         if not det > CHECKABLE:
             # two casters: the others predict nothing
-            statistic[i, ANGLE], statistic[i, BOTH] = total, total
-            innovation[i] = 0.0
+            statistic[i, ANGLE] = total
+            statistic[i, BOTH] = total
+            innovation[i, 0] = 0.0
+            innovation[i, 1] = 0.0
             continue
         left = total - (scc * a * a - 2.0 * sac * a * c + saa * c * c) / det
         statistic[i, BOTH] = left
         # the motion by the other casters, of this sample
-        less[:], without[:] = 0.0, 0.0
+        clear(work.less, right)
         for k in range(n):
             if k != i:
-                add(less, without, rolling[k], axle[k], contact[k], variance[k], 1.0)
-        solve3(less, without, towed)
-        follow_caster(geometry[i], steering[i], steering_rate[i], contact[i], towed, dt, gain,
-                      leak * trusted[i], noise, rolling[i], axle[i], memory[i], other)
-        solve3(less, other[0][0], p)
+                add(work.less, right, rolling[k], axle[k], contact[k], variance[k])
+        solve3(work.less, right, work.towed)
+        follow_caster(geometry, motion, faults, i, dt)
+        # χ² along at the integrated angle, with its uncertainty and that of the others' motion
+        solve3(work.less, other, p)
         spread = va + memory[i, UNSURE] ** 2 * memory[i, TOWED]
         for j in range(3):
-            spread += other[0][0, j] * p[j]
+            spread += other[j] * p[j]
         statistic[i, ANGLE] = left + memory[i, HELD] ** 2 / spread + math.log(
             spread / va)
-        innovation[i, 0], innovation[i, 1] = memory[i, IN], memory[i, IN + 1]
+        innovation[i, 0] = memory[i, IN]
+        innovation[i, 1] = memory[i, IN + 1]
     for i in range(n):
         for k in range(4):
             statistic[i, k] = min(max(statistic[i, k], 0.0), LARGEST)
     return min(total, LARGEST)
+
+
+@kernel
+def clear(normal, right):
+    """Set normal equations to zero."""
+    for j in range(3):
+        right[j] = 0.0
+        for k in range(3):
+            normal[j, k] = 0.0
 
 
 @kernel
@@ -180,43 +207,55 @@ def noise_of(row, noise, variance):
 
 
 @kernel
-def add(normal, right, rolling, axle, contact, variance, sign):
+def add(normal, right, rolling, axle, contact, variance):
     """Add the two measurements of a caster to the normal equations."""
     for j in range(3):
-        right[j] += sign * (rolling[j] * contact[0] / variance[0]
-                            + axle[j] * contact[1] / variance[1])
+        right[j] += rolling[j] * contact[0] / variance[0] + axle[j] * contact[1] / variance[1]
         for k in range(3):
-            normal[j, k] += sign * (rolling[j] * rolling[k] / variance[0]
-                                    + axle[j] * axle[k] / variance[1])
+            normal[j, k] += (rolling[j] * rolling[k] / variance[0]
+                             + axle[j] * axle[k] / variance[1])
 
 
-@kernel
-def follow_caster(geometry, steering, steering_rate, contact, twist, dt, gain, leak, noise,
-                  rolling, axle, row, other):
+@inner
+def follow_caster(geometry, motion, faults, i, dt):
     """
-    Integrate the angle of a caster that the others tow with `twist`, beside its encoder.
+    Integrate the angle of caster `i`, which the others tow, beside its encoder.
 
     A trailing caster turns towards the true angle by itself, one that is pushed turns away from
-    it: there the leak grows with the speed. Updates its memory `row`; writes the rows of
-    measurement at the integrated angle to `other`.
+    it: there the leak grows with the speed. Updates its memory, and writes the rows of
+    measurement at the integrated angle.
     """
-    angle = np.array([steering - row[OFF]])
-    contact_rows(geometry.reshape(1, 4), angle, other[0], other[1])
-    along, ahead, predicted, expected = 0.0, 0.0, 0.0, 0.0
+    row = faults.memory[i]
+    noise = faults.noise
+    contact = motion.contact[i]
+    offset = geometry[i, 2]
+    steering_rate = motion.steering_rate[i]
+    gain = -math.expm1(-dt / faults.time_constant)
+    leak = faults.leak * faults.trusted[i]
+    work = faults.work
+    twist = work.towed
+    other = work.rows[0]
+    sideways = work.rows[1]
+    work.angle[0] = motion.steering[i] - row[OFF]
+    contact_rows(geometry[i:i + 1], work.angle, other, sideways)
+    # of the caster in tow: speed along the integrated angle, turn of its axis; speed along the
+    # measured angle; and what is measured across beyond it
+    along = 0.0
+    ahead = 0.0
+    predicted = 0.0
     across = contact[1]
     for j in range(3):
-        along += other[0][0, j] * twist[j]
-        predicted -= other[1][0, j] * twist[j] / geometry[2]
-        ahead += rolling[j] * twist[j]
-        across -= axle[j] * twist[j]
-    expected = ahead
+        along += other[0, j] * twist[j]
+        predicted -= sideways[0, j] * twist[j] / offset
+        ahead += motion.rolling[i, j] * twist[j]
+        across -= motion.axle[i, j] * twist[j]
     # its error grows by those of offset and zero, and with the motion of the caster itself
     speed = math.hypot(contact[0], contact[1])
-    pushed = 0.0 if leak == 0.0 else leak * speed + max(0.0, -along) / geometry[2]
+    pushed = 0.0 if leak == 0.0 else leak * speed + max(0.0, -along) / offset
     back = math.exp(-pushed * dt)
     row[OFF] = wrap_angle(back * (row[OFF] + (steering_rate - predicted) * dt))
-    more = noise[3] * abs(predicted) + (noise[4] + noise[6]) * speed / geometry[2]
-    row[UNSURE] = min(back * math.exp(-along / geometry[2] * dt) * row[UNSURE] + more * dt, 1.0)
+    more = noise[3] * abs(predicted) + (noise[4] + noise[6]) * speed / offset
+    row[UNSURE] = min(back * math.exp(-along / offset * dt) * row[UNSURE] + more * dt, 1.0)
     row[HELD] += gain * (contact[0] - along - row[HELD])
     # what was seen of this caster beyond the others
     for k in range(2):
@@ -226,46 +265,44 @@ def follow_caster(geometry, steering, steering_rate, contact, twist, dt, gain, l
         last = abs(row[LAST + k])
         if gain * last > LEAP * noise[0] and last > ALONE * max(abs(news), abs(row[BEFORE + k])):
             row[LEAPT + k] = 0.0
-        row[BEFORE + k], row[LAST + k] = row[LAST + k], news
+        row[BEFORE + k] = row[LAST + k]
+        row[LAST + k] = news
     row[AHEAD] += gain * (ahead - row[AHEAD])
     # turns predicted since the encoders last moved
-    row[UNSEEN] = 0.0 if contact[0] != 0.0 else row[UNSEEN] + expected / geometry[3] * dt
+    row[UNSEEN] = 0.0 if contact[0] != 0.0 else row[UNSEEN] + ahead / geometry[i, 3] * dt
     row[UNSEEN + 1] = 0.0 if steering_rate != 0.0 else row[UNSEEN + 1] + predicted * dt
 
 
-@kernel
-def weigh(statistic, total, several, occam, prior, evidence, keep, add_part, posterior):
+@inner
+def weigh(faults, keep, part):
     """
     Add a sample to the evidence; write the probability of each hypothesis, given a fault.
 
     Parameters
     ----------
-    statistic : (n, 4) array
-        Of `hypotheses`.
-    total : float
-        χ² of all: errors grow with the fault, and all statistics are reduced accordingly.
-    several, occam : float
-        χ² that stands for faults of more than one caster, and what a second free component costs.
-    prior : (4,) array
-        Logarithms.
-    evidence : (n + 1, 4) array
-        −2 ln of the likelihoods, decaying by `keep`; the last row is for several. Updated.
-    keep, add_part : float
-        Of `evidence` to the next sample, and part of a new sample in it.
-    posterior : (n, 4) array
-        Written; the rest to 1 is several.
+    faults : Faults
+        `prior` has the logarithms before this evidence. Written are `evidence` and `of_several`,
+        −2 ln of likelihoods, and `posterior`.
+    keep, part : float
+        Of the evidence to the next sample, and part of a new sample in it.
     """
-    n, part = len(statistic), 1.0 / (1.0 + OF_FAULT**2 * total)
+    n = len(faults.evidence)
+    evidence = faults.evidence
+    prior = faults.prior
+    posterior = faults.posterior
+    # errors grow with the fault, and all statistics are reduced accordingly
+    reduced = 1.0 / (1.0 + OF_FAULT**2 * faults.total[0])
     for i in range(n):
         for k in range(4):
-            cost = part * statistic[i, k] + (occam if k == BOTH else 0.0)
-            evidence[i, k] = keep * evidence[i, k] + add_part * cost
-    evidence[n, 0] = keep * evidence[n, 0] + add_part * several
-    best = evidence[n, 0]
+            cost = reduced * faults.statistic[i, k] + (OCCAM if k == BOTH else 0.0)
+            evidence[i, k] = keep * evidence[i, k] + part * cost
+    faults.of_several[0] = keep * faults.of_several[0] + part * faults.several
+    # relative to the best, so that the exponentials do not underflow together
+    best = faults.of_several[0]
     for i in range(n):
         for k in range(4):
             best = min(best, evidence[i, k] - 2.0 * prior[k])
-    total = math.exp(0.5 * (best - evidence[n, 0]))
+    total = math.exp(0.5 * (best - faults.of_several[0]))
     for i in range(n):
         for k in range(4):
             posterior[i, k] = math.exp(0.5 * (best - evidence[i, k]) + prior[k])
@@ -275,28 +312,23 @@ def weigh(statistic, total, several, occam, prior, evidence, keep, add_part, pos
             posterior[i, k] /= total
 
 
-@kernel
-def kinds(posterior, memory, unmoved, jumped, driven, slips, table):
+@inner
+def kinds(faults, slips):
     """
-    Write the probabilities (n, KINDS) of kinds of faults from those of hypotheses (n, 4).
+    Write the probabilities of kinds of faults, `table`, from those of hypotheses, `posterior`.
 
-    Parameters
-    ----------
-    posterior : (n, 4) array
-    memory : (n, MEMORY) array
-    unmoved : (2,) array, rad
-        Predicted turns of wheel and steering axis without a count from which an encoder counts as
-        stuck.
-    jumped : (n, 2) bool array
-    driven : (n,) bool array
-    slips : float
-        Probability of a slip against a drifting encoder, where neither can be excluded.
-    table : (n, KINDS) array
-        Written.
+    `slips` is the probability of a slip against a drifting encoder where neither can be excluded.
     """
-    table[:] = 0.0
+    table = faults.table
+    posterior = faults.posterior
+    memory = faults.memory
+    whole = 0.0
     for i in range(len(posterior)):
-        along, across, angle = posterior[i, ALONG], posterior[i, ACROSS], posterior[i, ANGLE]
+        for k in range(KINDS):
+            table[i, k] = 0.0
+        along = posterior[i, ALONG]
+        across = posterior[i, ACROSS]
+        angle = posterior[i, ANGLE]
         # both components contradict: by a slip, or by an angle that could not be integrated,
         # unless the wheel rolls faster than its pivot moves
         both = posterior[i, BOTH]
@@ -309,25 +341,43 @@ def kinds(posterior, memory, unmoved, jumped, driven, slips, table):
             along += both
         else:
             across += both
-        if jumped[i, 0]:
+        if faults.jumped[i, 0] != 0.0:
             table[i, ROLLING_JUMP] = along
-        elif abs(memory[i, UNSEEN]) > unmoved[0]:
+        elif abs(memory[i, UNSEEN]) > faults.unmoved[0]:
             # a blocked wheel slides without a count as well
-            table[i, ROLLING_SLIP] = table[i, ROLLING_STUCK] = 0.5 * along
-        elif not driven[i] and memory[i, IN] * memory[i, AHEAD] > 0.0:
+            table[i, ROLLING_SLIP] = 0.5 * along
+            table[i, ROLLING_STUCK] = 0.5 * along
+        elif faults.driven[i] == 0.0 and memory[i, IN] * memory[i, AHEAD] > 0.0:
             # without a motor it is not faster than the floor
             table[i, ROLLING_DRIFT] = along
         else:
-            table[i, ROLLING_SLIP], table[i, ROLLING_DRIFT] = slips * along, (1 - slips) * along
-        if jumped[i, 1]:
+            table[i, ROLLING_SLIP] = slips * along
+            table[i, ROLLING_DRIFT] = (1 - slips) * along
+        if faults.jumped[i, 1] != 0.0:
             # no contact moves sideways for one sample only; behind the low-pass the jump lies
             # across the wheel halfway, not as it is now
-            table[i, :] = 0.0
+            for k in range(KINDS):
+                table[i, k] = 0.0
             table[i, STEERING_JUMP] = angle + across + along
         else:
-            stuck = abs(memory[i, UNSEEN + 1]) > unmoved[1]
+            stuck = abs(memory[i, UNSEEN + 1]) > faults.unmoved[1]
             table[i, SIDE_SLIP] = across * JAMMED if stuck else across
             table[i, STEERING_STUCK if stuck else STEERING_DRIFT] = angle
-    whole = 1.0 - posterior.sum() + table.sum()
+    for i in range(len(posterior)):
+        for k in range(4):
+            whole += posterior[i, k]
+    whole = 1.0 - whole + sum_of(table)
     if whole > 0.0:
-        table /= whole
+        for i in range(len(posterior)):
+            for k in range(KINDS):
+                table[i, k] /= whole
+
+
+@kernel
+def sum_of(table):
+    """Return the sum of all numbers of a `table` (n, KINDS)."""
+    total = 0.0
+    for i in range(len(table)):
+        for k in range(KINDS):
+            total += table[i, k]
+    return total

@@ -3,22 +3,25 @@
 """
 Compiled plausibility of contact velocities and of the path of the platform; no checks.
 
-Public side: grip.py. `contact` (n, 2) is the velocity of each contact point [along, across] its
-wheel, m/s.
+Public side: grip.py. `contact` (n, 2) is the velocity of each contact point [along, across]
+its wheel, m/s.
 """
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from c3p_kernels.compiled import kernel
+from c3p_kernels.compiled import borrowed, inner, kernel
 from c3p_kernels.elementary import wrap_angle
 from c3p_kernels.small import put
-from c3p_kinematics._odometry_kernels import LEAST_TRUST, turn
-from c3p_kinematics._planar_kernels import contact_rows, fit, log_row
-from c3p_kinematics._step_kernels import coast
+from c3p_kinematics._odometry_kernels import LEAST_TRUST
+from c3p_kinematics._planar_kernels import contact_rows, fit, log_row, measured
+from c3p_kinematics._ring_kernels import coast, from_pose
+from c3p_kinematics._slip_kernels import turn
+from c3p_kinematics.odometry_states import CAPACITY, Grip, RigidFit
+
+cut_grip = Grip.cut
+cut_fit = RigidFit.cut
 
 # verdicts of `judge`: all casters plausible, some left out, all wheels slowed down together, held
 ROLLING, PARTLY, SLOWED, HELD = 0, 1, 2, 3
@@ -67,8 +70,29 @@ def deviation(contact, along, across, trust):
     return math.hypot(trust[0] * (contact[0] - along), trust[1] * (contact[1] - across))
 
 
-@kernel
-def judge(geometry, steering, contact, dt, age, trust, grip):
+@inner
+def plausibility(geometry, motion, dt, trust, grip):
+    """
+    Judge the step of `motion`, a RigidFit; return the verdict, and count how long a hold lasts.
+
+    `trust` (n, 2) is 0 for a row along or across that is wrong whatever it measures, else 1.
+    """
+    measured(geometry, motion.wheel_rate, motion.steering_rate, grip.contact)
+    age = grip.age[0]
+    verdict = judge(geometry, motion.steering, dt, age if age < grip.longest_hold else math.inf,
+                    trust, grip)
+    # the first window shows the velocity from which the others are judged
+    begins = age == math.inf and grip.time_error > 0.0
+    if verdict == HELD:
+        grip.age[0] = age + dt
+    elif not (begins and grip.elapsed[0] < grip.window):
+        grip.age[0] = 0.0
+    grip.verdict[0] = verdict
+    return verdict
+
+
+@inner
+def judge(geometry, steering, dt, age, trust, grip):
     """
     Compare contact velocities with those of the reference twist; return the verdict.
 
@@ -79,27 +103,35 @@ def judge(geometry, steering, contact, dt, age, trust, grip):
 
     Parameters
     ----------
-    geometry, steering, contact : arrays
+    geometry, steering : arrays
     dt, age : float, s
         Time since the sample before; time for which the twist has been held.
     trust : (n, 2) array
-        0 for a row along or across that is wrong whatever it measures, else 1.
-    grip : GripState
-        `reference` is the plausible twist after the last sample, in ``base_link``, and is updated;
-        `twist` becomes the one fitted to the plausible casters, or the reference while it is held;
-        `weight` 1 for a plausible caster, LEAST_TRUST for another; `excess` the deviation of each
-        contact velocity from the prediction.
+    grip : Grip
+        `contact` are the velocities in this step. `reference` is the plausible twist after the
+        last sample, and is updated; `twist` becomes the one fitted to the plausible casters, or
+        the reference while it is held; `weight` 1 for a plausible caster, LEAST_TRUST for another;
+        `excess` the deviation of each contact velocity from the prediction.
     """
-    n, timed = len(steering), grip.time_error == 0.0
-    rolling, axle = np.empty((n, 3)), np.empty((n, 3))
+    n = len(steering)
+    timed = grip.time_error == 0.0
+    rolling = grip.fit.rolling
+    axle = grip.fit.axle
+    put(steering, grip.fit.steering)
     contact_rows(geometry, steering, rolling, axle)
-    reference, weight = grip.reference, grip.weight
-    recent = contact
+    reference = grip.reference
+    weight = grip.weight
+    contact = grip.contact
+    recent = grip.fit.contact
     # errors of a velocity in this step, and in that over the window: constant, and per speed
-    noise = mean_noise = grip.noise + grip.resolution / dt
+    noise = grip.noise + grip.resolution / dt
+    mean_noise = noise
     late = 0.0
-    if not timed:
-        recent = np.empty((n, 2))
+    if timed:
+        for i in range(n):
+            recent[i, 0] = contact[i, 0]
+            recent[i, 1] = contact[i, 1]
+    else:
         grip.elapsed[0] += dt
         gain = max(-math.expm1(-dt / grip.window), dt / grip.elapsed[0])
         smooth(steering, contact, gain, grip.mean, recent)
@@ -111,14 +143,16 @@ def judge(geometry, steering, contact, dt, age, trust, grip):
     reach = grip.acceleration * (age + dt)
     held = 0.0 < age < math.inf
     plausible = 0
-    slower, spun = True, False
+    slower = True
+    spun = False
     for i in range(n):
         along, across = 0.0, 0.0
         for j in range(3):
             along += rolling[i, j] * reference[j]
             across += axle[i, j] * reference[j]
         grip.excess[i] = deviation(contact[i], along, across, trust[i])
-        speed, expected = math.hypot(contact[i, 0], contact[i, 1]), math.hypot(along, across)
+        expected = math.hypot(along, across)
+        speed = math.hypot(contact[i, 0], contact[i, 1])
         within = grip.excess[i] <= reach + noise + grip.fraction * max(speed, expected)
         speed = math.hypot(recent[i, 0], recent[i, 1])
         allowed = reach + mean_noise + grip.fraction * max(speed, expected) + (
@@ -139,36 +173,41 @@ def judge(geometry, steering, contact, dt, age, trust, grip):
         smooth(steering, contact, 1.0, grip.mean, recent)
         grip.elapsed[0] = dt
     # two plausible casters determine the twist
-    trusted = np.empty((n, 2))
-    fitted, residual, information = np.empty(3), np.empty((n, 2)), np.empty((3, 3))
-    if plausible >= 2:
-        believed(weight, trust, trusted)
-        fit(geometry, steering, recent, trusted, fitted, residual, information)
-        if math.isfinite(fitted[0] + fitted[1] + fitted[2]):
-            put(fitted, grip.twist)
-            follow(rolling, axle, reach, fitted, reference)
-            return ROLLING if plausible == n else PARTLY
+    if plausible >= 2 and fit_recent(geometry, trust, grip):
+        put(grip.fit.twist, grip.twist)
+        follow(rolling, axle, reach, grip.fit.twist, reference)
+        return ROLLING if plausible == n else PARTLY
     # wheels that agree with each other and have slowed down: the robot met an obstacle
     if slower:
-        weight[:] = 1.0
-        believed(weight, trust, trusted)
-        fit(geometry, steering, recent, trusted, fitted, residual, information)
-        agree = math.isfinite(fitted[0] + fitted[1] + fitted[2])
+        for i in range(n):
+            weight[i] = 1.0
+        agree = fit_recent(geometry, trust, grip)
         for i in range(n):
             speed = math.hypot(recent[i, 0], recent[i, 1])
-            agree = agree and deviation(residual[i], 0.0, 0.0, trust[i]) <= (
+            agree = agree and deviation(grip.fit.residual[i], 0.0, 0.0, trust[i]) <= (
                 mean_noise + (grip.fraction + late) * speed)
         if agree:
-            put(fitted, grip.twist)
-            put(fitted, reference)
+            put(grip.fit.twist, grip.twist)
+            put(grip.fit.twist, reference)
             return SLOWED
-    weight[:] = LEAST_TRUST
+    for i in range(n):
+        weight[i] = LEAST_TRUST
     put(reference, grip.twist)
     return HELD
 
 
-@kernel
-def departs(rolled, dt, lever, grip, steps, count):
+@inner
+def fit_recent(geometry, trust, grip):
+    """Fit a twist to the velocities over the window; return whether it is determined."""
+    for i in range(len(trust)):
+        for j in range(2):
+            grip.fit.weight[i, j] = max(grip.weight[i] * trust[i, j], LEAST_TRUST)
+    fit(geometry, grip.fit)
+    return math.isfinite(grip.fit.twist[0] + grip.fit.twist[1] + grip.fit.twist[2])
+
+
+@inner
+def departs(rolled, dt, lever, grip, ring):
     """
     Return how many steps of a ring belong to a motion beyond friction, −1 if none.
 
@@ -180,24 +219,23 @@ def departs(rolled, dt, lever, grip, steps, count):
     Parameters
     ----------
     rolled : (3,) array
-        Pose after the present step, which is number `count`.
+        Pose after the present step, which is the next one of the ring.
     dt, lever : float, s and m
-    grip : GripState
-    steps : (k, 11) array
-        As of `repeat`.
-    count : int
+    grip : Grip
+    ring : Ring
     """
-    went, undo = np.empty(3), np.empty(3)
+    steps = ring.steps
+    count = int(ring.count[0])
+    went = ring.went
     time = dt
-    back, due = 0, 0
+    back = 0
+    due = 0
     while True:
-        step = steps[(count - back) % len(steps)]
+        row = (count - back) % CAPACITY
         if back == due:
-            reference, pose = step[5:8], step[8:]
-            c, s = math.cos(pose[2]), math.sin(pose[2])
-            dx, dy = rolled[0] - pose[0], rolled[1] - pose[1]
-            undo[0], undo[1], undo[2] = c * dx + s * dy, c * dy - s * dx, rolled[2] - pose[2]
-            log_row(undo, went)
+            reference = steps.reference[row]
+            from_pose(steps.pose[row], rolled, went)
+            log_row(went, went)
             speed = math.hypot(reference[0], reference[1]) + lever * abs(reference[2])
             path = math.hypot(went[0], went[1]) + lever * abs(went[2])
             apart = math.hypot(went[0] - time * reference[0], went[1] - time * reference[1])
@@ -209,17 +247,16 @@ def departs(rolled, dt, lever, grip, steps, count):
                 return back
             due = 2 * due + 1
         back += 1
-        if back > min(count, len(steps) - 1):
+        if back > min(count, CAPACITY - 1):
             return -1
-        step = steps[(count - back) % len(steps)]
-        time += step[3]
-        if time > LONGEST_PATH * grip.window or step[4] != 0.0:
+        row = (count - back) % CAPACITY
+        time += steps.duration[row]
+        if time > LONGEST_PATH * grip.window or steps.held[row] != 0.0:
             return -1
 
 
 @kernel
-def believed(weight, trust, trusted):
-    """Write the weights (n, 2) of rows from those of casters (n,) and the `trust` (n, 2)."""
-    for i in range(len(weight)):
-        for j in range(2):
-            trusted[i, j] = max(weight[i] * trust[i, j], LEAST_TRUST)
+def monitor_grip(block, geometry, motion, dt, trust):
+    """Do as `plausibility`; `block` and `motion` are blocks of Grip and RigidFit."""
+    n = len(geometry)
+    plausibility(borrowed(geometry), cut_fit(motion, n), dt, borrowed(trust), cut_grip(block, n))

@@ -17,17 +17,29 @@ import math
 
 import numpy as np
 
-from c3p_kernels.compiled import kernel
+from c3p_kernels.compiled import inner, kernel
 from c3p_kernels.elementary import arc, half_cotangent, wrap_angle
 from c3p_kernels.small import RANK_TOLERANCE, solve3
 
 
 @kernel
+def exponential(x, y, yaw):
+    """Return exp of a step (x, y, yaw)."""
+    s, c = arc(yaw)
+    return s * x - c * y, c * x + s * y, wrap_angle(yaw)
+
+
+@kernel
+def product(pose, x, y, yaw):
+    """Return the product of a pose (3,) and the pose (x, y, yaw)."""
+    c, s = math.cos(pose[2]), math.sin(pose[2])
+    return pose[0] + c * x - s * y, pose[1] + s * x + c * y, wrap_angle(pose[2] + yaw)
+
+
+@kernel
 def exp_row(step, out):
     """Write exp of one step (3,) into `out`."""
-    s, c = arc(step[2])
-    x, y = s * step[0] - c * step[1], c * step[0] + s * step[1]
-    out[0], out[1], out[2] = x, y, wrap_angle(step[2])
+    out[0], out[1], out[2] = exponential(step[0], step[1], step[2])
 
 
 @kernel
@@ -42,17 +54,14 @@ def log_row(pose, out):
 @kernel
 def compose_row(a, b, out):
     """Write the product of two poses (3,) into `out`, which may be `a` or `b`."""
-    c, s = math.cos(a[2]), math.sin(a[2])
-    x, y = a[0] + c * b[0] - s * b[1], a[1] + s * b[0] + c * b[1]
-    out[0], out[1], out[2] = x, y, wrap_angle(a[2] + b[2])
+    out[0], out[1], out[2] = product(a, b[0], b[1], b[2])
 
 
 @kernel
 def integrate_row(pose, step, out):
     """Write pose · exp(step) into `out`, which may be `pose`."""
-    moved = np.empty(3)
-    exp_row(step, moved)
-    compose_row(pose, moved, out)
+    x, y, yaw = exponential(step[0], step[1], step[2])
+    out[0], out[1], out[2] = product(pose, x, y, yaw)
 
 
 @kernel
@@ -174,30 +183,39 @@ def misfit(rolling, axle, contact, twist, residual):
             residual[i, 1] -= axle[i, j] * twist[j]
 
 
-@kernel
-def fit(geometry, steering, contact, weight, twist, residual, information):
+@inner
+def fit(geometry, motion):
     """
-    Fit one twist (3,) to the contact velocities, with a `weight` (n, 2) along and across each.
+    Fit one twist to the contact velocities of a RigidFit (odometry_states.py).
 
-    The rigid-body fit of `least_squares` for one sample; the twist is nan if all contact points
-    coincide. `information` (3, 3) is the matrix of the normal equations.
+    The rigid-body fit of `least_squares` for one sample: from `steering`, `contact` and `weight`
+    to `twist`, which is nan if all contact points coincide, `residual` and `information`.
     """
-    n = len(steering)
-    rolling, axle, right = np.empty((n, 3)), np.empty((n, 3)), np.zeros(3)
-    contact_rows(geometry, steering, rolling, axle)
-    information[:] = 0.0
+    rolling = motion.rolling
+    axle = motion.axle
+    right = motion.right
+    twist = motion.twist
+    contact_rows(geometry, motion.steering, rolling, axle)
+    for j in range(3):
+        right[j] = 0.0
+        for k in range(3):
+            motion.information[j, k] = 0.0
     lever = 0.0
-    for i in range(n):
-        lever += 0.5 * (weight[i, 0] + weight[i, 1]) * geometry[i, 2] ** 2
+    for i in range(len(geometry)):
+        weight = motion.weight[i]
+        contact = motion.contact[i]
+        lever += 0.5 * (weight[0] + weight[1]) * geometry[i, 2] ** 2
         for j in range(3):
-            rolled, swept = weight[i, 0] * rolling[i, j], weight[i, 1] * axle[i, j]
-            right[j] += rolled * contact[i, 0] + swept * contact[i, 1]
+            rolled = weight[0] * rolling[i, j]
+            swept = weight[1] * axle[i, j]
+            right[j] += rolled * contact[0] + swept * contact[1]
             for k in range(3):
-                information[j, k] += rolled * rolling[i, k] + swept * axle[i, k]
+                motion.information[j, k] += rolled * rolling[i, k] + swept * axle[i, k]
     # the last pivot is what the contact points, apart from each other, measure of the yaw rate
-    if solve3(information, right, twist) ** 2 <= RANK_TOLERANCE * lever:
-        twist[:] = np.nan
-    misfit(rolling, axle, contact, twist, residual)
+    if solve3(motion.information, right, twist) ** 2 <= RANK_TOLERANCE * lever:
+        for j in range(3):
+            twist[j] = math.nan
+    misfit(rolling, axle, motion.contact, twist, motion.residual)
 
 
 @kernel
@@ -234,26 +252,30 @@ def least_squares(geometry, steering, wheel_rate, steering_rate, weight,
         misfit(rolling, axle, contact, twist[b], residual[b])
 
 
-@kernel
-def solve(geometry, steering, wheel_rate, steering_rate, weight, twist, residual, covariance):
+@inner
+def solve(geometry, motion):
     """
-    Fit a twist; write its covariance for unit variance (3, 3); return variance, mean square speed.
+    Fit the twist of a RigidFit (odometry_states.py); return the variance and mean square speed.
 
-    The `weight` (n, 2) is along and across each wheel. The variance is
+    Its `unit` becomes the covariance of the twist for unit variance. The variance is
     ``Σ w|residual|²/(2n − 3)``, m²/s²; the mean square is of the contact speeds.
     """
-    n = len(steering)
-    contact, information, column = np.empty((n, 2)), np.empty((3, 3)), np.zeros(3)
-    measured(geometry, wheel_rate, steering_rate, contact)
-    fit(geometry, steering, contact, weight, twist, residual, information)
+    n = len(geometry)
+    column = motion.column[0]
+    contact = motion.contact
+    weight = motion.weight
+    residual = motion.residual
+    unit = motion.unit
+    measured(geometry, motion.wheel_rate, motion.steering_rate, contact)
+    fit(geometry, motion)
     # the inverse column by column; the mean of both halves is symmetric to the last bit
     for j in range(3):
-        column[:] = 0.0
-        column[j] = 1.0
-        solve3(information, column, covariance[j])
+        for k in range(3):
+            column[k] = 1.0 if k == j else 0.0
+        solve3(motion.information, column, unit[j])
     for j in range(3):
         for k in range(j):
-            covariance[j, k] = covariance[k, j] = 0.5 * (covariance[j, k] + covariance[k, j])
+            unit[j, k] = unit[k, j] = 0.5 * (unit[j, k] + unit[k, j])
     variance, power = 0.0, 0.0
     for i in range(n):
         variance += (weight[i, 0] * residual[i, 0] ** 2

@@ -8,8 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from c3p_description.model import Array, CasterRobot
-from c3p_kinematics._odometry_state import CAPACITY
+from c3p_description.model import CasterRobot
 from c3p_kinematics.calibration.online import LearningSettings, SelfCalibration
 from c3p_kinematics.calibration.online_yaw import YawLearner
 from c3p_kinematics.calibration.parameters import CalibrationSettings
@@ -17,8 +16,8 @@ from c3p_kinematics.odometry import (
     Odometry,
     OdometryEstimate,
     OdometrySettings,
-    Rates,
 )
+from c3p_kinematics.odometry_states import CAPACITY
 from c3p_kinematics.slip import vectors
 
 
@@ -98,26 +97,24 @@ class CalibratingOdometry(Odometry):
         return super()._sample(time, measured + self._zero, wheel_angle, wheel_rate,
                                steering_rate, dt)
 
-    def _latch_only(self, dt: float, steering: Array, wheel: Array, rates: Rates | None,
-                    bridged: bool) -> None:
+    def _begin_anew(self, time: float) -> str:
         self._interrupt()
-        super()._latch_only(dt, steering, wheel, rates, bridged)
+        return super()._begin_anew(time)
 
-    def _move(self, dt: float, steering: Array, wheel: Array, rates: Rates | None) -> str:
-        reason = super()._move(dt, steering, wheel, rates)
-        if reason:
-            return reason
+    def _moved(self) -> None:
         # duration and hold of the step as it was integrated
-        span, held = self._ring.steps[(self._kept - 1) % CAPACITY, 3:5].tolist()
+        state = self._state
+        row = (int(state.ring.count[0]) - 1) % CAPACITY
+        span = float(state.ring.steps.duration[row])
+        held = state.ring.steps.held[row] != 0.0
         good = not (self._monitor.slipping or held or self._faults.alarm)
-        motion = (self._motion.steering - self._zero, self._motion.wheel_rate * span,
-                  self._motion.steering_rate * span)
+        motion = (state.motion.steering - self._zero, state.motion.wheel_rate * span,
+                  state.motion.steering_rate * span)
         changed = self.calibration.step(*motion, good)
         if self.yaw is not None:
             changed = self.yaw.step(*motion, span, good) or changed
         if changed:
             self.follow()
-        return ''
 
     def _interrupt(self) -> None:
         self.calibration.interrupt()
@@ -131,5 +128,5 @@ class CalibratingOdometry(Odometry):
         geometry[:, :2], geometry[:, 2] = parameters[:, 2:4], parameters[:, 1]
         geometry[:, 3] = parameters[:, 0]
         # another zero is not a turn of a caster
-        self._motion.latch[0] += parameters[:, 4] - self._zero
+        self._state.latch[0] += parameters[:, 4] - self._zero
         self._zero = parameters[:, 4].copy()

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from c3p_description.model import Array
+from c3p_kinematics import _fault_alarm_kernels as alarm
 from c3p_kinematics import _fault_kernels as kernels
 
 # words of the kinds, in the order of the columns of `FaultReport.probability`
@@ -20,11 +21,12 @@ OF_STEERING = np.arange(len(KINDS)) > kernels.SIDE_SLIP
 OF_WHEEL = np.arange(len(KINDS)) < kernels.SIDE_SLIP
 
 # confidence from which a fault is named alone; a kind below LEAST is not mentioned
-SURE, LEAST = 0.95, 0.05
+SURE = alarm.SURE
+LEAST = 0.05
 
 # probability of a wrong wheel encoder from which odometry does without the row along, and of any
 # fault of a wheel or its angle from which it does without the caster
-DOUBTED = 0.6
+DOUBTED = alarm.DOUBTED
 
 
 class FaultReport(NamedTuple):
@@ -82,12 +84,7 @@ class FaultReport(NamedTuple):
         """
         trust, caster = np.ones((len(self.probability), 2)), self.caster
         if caster >= 0 and self.confidence >= SURE:
-            kinds = self.probability[caster]
-            if kinds @ (OF_WHEEL & ENCODER) >= DOUBTED:
-                trust[caster, 0] = 0.0
-            elif kinds @ (OF_WHEEL | OF_STEERING) >= DOUBTED:
-                # slip or the steering encoder, or it is not known which fault
-                trust[caster] = 0.0
+            alarm.leave_out(self.probability[caster], trust[caster])
         return trust
 
     def text(self, joints: Sequence[str]) -> str:

@@ -18,35 +18,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
+from c3p_kinematics import _fault_alarm_kernels as alarm
 from c3p_kinematics import _fault_kernels as kernels
-from c3p_kinematics._odometry_cycle import fault_statistic
-from c3p_kinematics._odometry_state import FAULTS, FaultState
-from c3p_kinematics.fault_report import OF_STEERING, FaultReport
-from c3p_kinematics.slip import FALSE_ALARM, ROUNDING, thresholds, vectors
+from c3p_kinematics.fault_report import FaultReport
+from c3p_kinematics.odometry_states import Faults, RigidFit
+from c3p_kinematics.slip import FALSE_ALARM, thresholds, vectors
 
-# cost of a second free component, as −2 ln of a likelihood: more names one wheel where a slip in
-# both directions of another explains the same
-OCCAM = 5.0
-
-# probabilities before any evidence: along, across, steering encoder, both components
-PRIOR = np.log([0.5, 0.1, 0.1, 0.3])
-
-# probability of slip against a wheel encoder that drifts, at the begin, and the duration in which
-# the odds fall to 1/e, s: no slip lasts for ever
-SLIPS, SLIP_TIME = 0.9, 3.0
-
-# odds of side slip of a caster without motor on a platform that stands, as nothing pushes it; and
-# of another caster's fault at a jump
-UNLIKELY = 0.05
-
-# a jump so long before or after the begin of an alarm is its cause, s
-SUDDEN = 0.1
-
-# fraction of the largest statistic that is evidence, and the time in which that fades, s
-FADED, FADING = 0.1, 0.1
-
-# time over which evidence adds up, s: another wheel may slip next
-EVIDENCE = 0.1
+# as _fault_kernels.py and _fault_alarm_kernels.py say
+OCCAM = kernels.OCCAM
+PRIOR = alarm.PRIOR
+SLIPS = alarm.SLIPS
+SLIP_TIME = alarm.SLIP_TIME
+UNLIKELY = alarm.UNLIKELY
+SUDDEN = alarm.SUDDEN
+FADED = alarm.FADED
+FADING = alarm.FADING
+EVIDENCE = alarm.EVIDENCE
 
 # fraction of the alarm threshold below which an alarm ends
 CLEAR = 0.25
@@ -127,36 +114,59 @@ class FaultMonitor:
     def __init__(self, robot: CasterRobot, wheel_resolution: float = 0.0,
                  steering_resolution: float = 0.0, settings: FaultSettings | None = None) -> None:
         self.robot = robot
-        self.settings = s = settings or FaultSettings()
+        self.settings = settings or FaultSettings()
         n = robot.count
-        step = float(np.hypot(robot.wheel_radius * wheel_resolution,
-                              robot.caster_offset * steering_resolution).max())
+        self._resolution = wheel_resolution, steering_resolution
+        self.threshold = thresholds(n, self.settings.false_alarm)[0]
+        self._motion = RigidFit.new(n)
+        self.state = Faults.new(n)
+        # of reports without an alarm
+        self._none = np.zeros((n, kernels.KINDS))
+        self.use(self.state.block)
+        self.reset()
+
+    def use(self, block: Array) -> None:
+        """Keep the state in a `block`, as that of the odometry; `reset` is due then."""
+        s = self.settings
+        robot = self.robot
+        wheel, steering = self._resolution
+        limit, several = thresholds(robot.count, s.false_alarm)
+        self.state = state = Faults.of(
+            block, robot.count, time_constant=s.time_constant, leak=1.0 / s.memory,
+            alarm_above=limit, clear_below=CLEAR * limit, several=several,
+            persistence=s.persistence, release=s.release, released_after=s.released_after,
+            standing=s.standing, all_free=not np.any(robot.steered))
+        step = float(np.hypot(robot.wheel_radius * wheel, robot.caster_offset * steering).max())
         # uniform rounding has deviation Δ/√12, behind the low-pass
         noise = math.hypot(s.noise_std, step / math.sqrt(12.0) / s.time_constant)
-        self.state: FaultState = FAULTS.state(
-            n, (s.time_constant, 1.0 / s.memory, noise, noise, s.radius, s.offset, s.zero, s.hip,
-                s.creep))
-        self._unmoved = np.array([6.0 * wheel_resolution + 0.02,
-                                  6.0 * steering_resolution + 0.02])
-        self.threshold, self._several = thresholds(n, s.false_alarm)
-        self._driven = np.ascontiguousarray(robot.driven)
-        self._free = ~np.asarray(robot.steered, bool)
-        # of reports without an alarm
-        self._none, self._whole = np.zeros((n, kernels.KINDS)), np.ones((n, 2))
-        self.reset()
+        state.noise[:] = noise, noise, s.radius, s.offset, s.zero, s.hip, s.creep
+        state.unmoved[:] = 6.0 * wheel + 0.02, 6.0 * steering + 0.02
+        state.radius[:] = robot.wheel_radius
+        state.driven[:] = robot.driven
+
+    @property
+    def alarm(self) -> bool:
+        """True during an alarm."""
+        return bool(self.state.alarm[0])
+
+    @property
+    def statistic(self) -> float:
+        """χ² of the last sample."""
+        return float(self.state.total[0])
 
     def reset(self) -> None:
         """Clear the memory."""
-        n, state = self.robot.count, self.state
-        self.alarm, self.statistic = False, 0.0
-        self._held = self._since = self._path = self._peak = 0.0
-        for array in (state.memory, state.statistic, state.innovation):
+        state = self.state
+        for array in (state.memory, state.statistic, state.innovation, state.speed,
+                      state.evidence, state.of_several, state.posterior, state.jumped,
+                      state.table, state.total, state.alarm, state.held, state.path, state.since,
+                      state.peak):
             array[:] = 0.0
         state.memory[:, kernels.LEAPT:kernels.LEAPT + 2] = math.inf
-        state.trusted[:] = 1.0
-        self._evidence, self._posterior = np.zeros((n + 1, 4)), np.zeros((n, 4))
-        self._jumped = np.zeros((n, 2), bool)
-        self._table, self._speed = np.zeros((n, kernels.KINDS)), np.zeros(n)
+        for array in (state.trusted, state.trust):
+            array[:] = 1.0
+        for array in (state.caster, state.suspect):
+            array[:] = -1.0
 
     def step(self, dt: float, steering: ArrayLike, wheel_rate: ArrayLike,
              steering_rate: ArrayLike) -> FaultReport:
@@ -185,10 +195,11 @@ class FaultMonitor:
     def advance(self, dt: float, steering: Array, wheel_rate: Array, steering_rate: Array
                 ) -> None:
         """Do as `step` with contiguous finite arrays of the right size, unchecked."""
-        speed = np.empty(self.robot.count)
-        statistic = fault_statistic(self.robot.geometry, steering, wheel_rate, steering_rate, dt,
-                                    self.state, speed)
-        self.judge(dt, wheel_rate, statistic, speed)
+        motion = self._motion
+        motion.steering[:] = steering
+        motion.wheel_rate[:] = wheel_rate
+        motion.steering_rate[:] = steering_rate
+        alarm.monitor_faults(self.state.block, self.robot.geometry, motion.block, float(dt))
 
     def judge(self, dt: float, wheel_rate: Array, statistic: float, speed: Array) -> None:
         """
@@ -201,87 +212,36 @@ class FaultMonitor:
         statistic : float
             χ² of all casters.
         speed : (n,) array, m/s
-            Lengths of the innovations; the reports keep it.
+            Lengths of the innovations.
         """
-        self.statistic, self._speed = statistic, speed
-        changing = (statistic < CLEAR * self.threshold if self.alarm
-                    else statistic > self.threshold)
-        if changing:
-            self._change(dt, wheel_rate)
-        else:
-            self._held = self._path = 0.0
-        if self.alarm and self.robot.count > 2:
-            self._name(dt)
-
-    def _change(self, dt: float, wheel_rate: Array) -> None:
-        """Start the alarm, or end it, once its condition has lasted."""
-        s = self.settings
-        self._held += dt
-        self._path += float(np.abs(wheel_rate * self.robot.wheel_radius).max()) * dt
-        if self._held >= (s.release if self.alarm else s.persistence) + ROUNDING and (
-                not self.alarm or self.state.trusted.all() or self._path >= s.released_after):
-            self.alarm = not self.alarm
-            self._held = self._since = self._path = self._peak = 0.0
-            self.state.trusted[:], self._jumped[:], self._evidence[:] = 1.0, False, 0.0
-
-    def _name(self, dt: float) -> None:
-        """Judge the hypotheses."""
-        s, memory = self.settings, self.state.memory
-        self._since += dt
-        self._peak = max(self.statistic, self._peak * math.exp(-dt / FADING))
-        if self._since < SUDDEN:
-            self._jumped |= memory[:, kernels.LEAPT:kernels.LEAPT + 2] < SUDDEN
-        least = self.threshold if self._since <= s.time_constant else max(
-            self.threshold, FADED * self._peak)
-        if self.statistic < least:
-            # what decays behind the low-pass says less than what began it
-            return
-        prior = PRIOR.copy()
-        # a wheel that stands on a standing platform is not pushed sideways
-        if math.sqrt(float((memory[:, kernels.ROLLED] + memory[:, kernels.TOWED]).max())
-                     ) < s.standing and self._free.all():
-            prior[kernels.ACROSS] += math.log(UNLIKELY)
-        # samples within the window of the low-pass are one
-        kernels.weigh(self.state.statistic, self.statistic, self._several, OCCAM, prior,
-                      self._evidence, math.exp(-dt / EVIDENCE), dt / s.time_constant,
-                      self._posterior)
-        odds = SLIPS / (1.0 - SLIPS) * math.exp(-self._since / SLIP_TIME)
-        kernels.kinds(self._posterior, memory, self._unmoved, self._jumped, self._driven,
-                      odds / (1.0 + odds), self._table)
-        if self._jumped.any():
-            # what began at once is no slip of another caster
-            several = 1.0 - self._table.sum()
-            self._table[~self._jumped.any(1)] *= UNLIKELY
-            self._table /= self._table.sum() + several
-        self.state.trusted[self._table @ OF_STEERING > 0.5] = 0.0
+        self.state.total[0] = statistic
+        self.state.speed[:] = speed
+        alarm.decide_faults(self.state.block, wheel_rate, float(dt))
 
     def contradicts(self, caster: int) -> bool:
         """Return whether the fault is another caster's than `caster`."""
-        return self.report().caster not in (-1, caster)
+        return int(self.state.caster[0]) not in (-1, caster)
 
     @property
     def suspect(self) -> int:
         """Caster with a row that odometry does without; −1 for none."""
-        # each sample asks, and most are without an alarm
-        if self.trust is self._whole:
-            return -1
-        return self.report().caster if (self.trust == 0.0).any() else -1
+        return int(self.state.suspect[0])
 
     @property
     def trust(self) -> Array:
         """1 for each row (n, 2) along and across that odometry uses, 0 for the others."""
-        isolated = self.alarm and self.robot.count > 2
-        return self.report().trust if isolated else self._whole
+        return self.state.trust.copy()
 
     def warm_up(self) -> None:
         """Compile all kernels, those of an alarm included, and reset."""
         zeros = np.zeros(self.robot.count)
-        self.alarm, self.threshold = True, -1.0
         self.advance(0.01, zeros, zeros, zeros)
-        self.threshold = thresholds(self.robot.count, self.settings.false_alarm)[0]
         self.reset()
 
     def report(self) -> FaultReport:
         """Return the state after the last sample."""
-        table = self._table.copy() if self.alarm and self.robot.count > 2 else self._none
-        return FaultReport(self.alarm, table, self.statistic, self.threshold, self._speed)
+        state = self.state
+        alarm = bool(state.alarm[0])
+        table = state.table.copy() if alarm and self.robot.count > 2 else self._none
+        return FaultReport(alarm, table, float(state.total[0]), self.threshold,
+                           state.speed.copy())

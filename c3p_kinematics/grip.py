@@ -26,9 +26,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import GRAVITY, Array, CasterRobot
-from c3p_kinematics._grip_kernels import HELD, ROLLING
-from c3p_kinematics._odometry_cycle import plausibility
-from c3p_kinematics._odometry_state import GRIP, GripState
+from c3p_kinematics._grip_kernels import ROLLING, monitor_grip
+from c3p_kinematics.odometry_states import Grip, RigidFit
 from c3p_kinematics.slip import vectors
 
 
@@ -110,7 +109,7 @@ class GripMonitor:
 
     Attributes
     ----------
-    state : GripState
+    state : Grip
         Memory, and what the kernels write: its `weight` (n,) is 1 for a plausible caster.
     age : float, s
         Time for which the twist has been held; inf before the first sample.
@@ -130,24 +129,37 @@ class GripMonitor:
     def __init__(self, robot: CasterRobot, settings: GripSettings | None = None) -> None:
         """Accept the first sample."""
         self.robot = robot
-        self.settings = s = settings or GripSettings()
-        self.state: GripState = GRIP.state(
-            robot.count, (s.acceleration, s.noise, s.resolution, s.speed_fraction,
-                          s.longest_hold, s.time_error, s.window))
+        self.settings = settings or GripSettings()
+        self._motion = RigidFit.new(robot.count)
         self._trust = np.ones((robot.count, 2))
         # of reports on samples whose casters all are plausible
         self._all = np.ones(robot.count, bool)
         self._all.flags.writeable = False
+        self.state = Grip.new(robot.count)
+        self.use(self.state.block)
         self.reset()
+
+    def use(self, block: Array) -> None:
+        """Keep the state in a `block`, as that of the odometry; `reset` is due then."""
+        s = self.settings
+        self.state = Grip.of(
+            block, self.robot.count, acceleration=s.acceleration, noise=s.noise,
+            resolution=s.resolution, fraction=s.speed_fraction, longest_hold=s.longest_hold,
+            time_error=s.time_error, window=s.window)
+
+    @property
+    def age(self) -> float:
+        """Time for which the twist has been held, s; inf before the first sample."""
+        return float(self.state.age[0])
 
     def reset(self) -> None:
         """Accept the next sample unchecked."""
-        self.age, state = math.inf, self.state
-        state.reference[:], state.twist[:], state.weight[:], state.excess[:] = 0.0, 0.0, 1.0, 0.0
-        state.mean[:] = state.elapsed[:] = 0.0
-        # of the last sample, made when it is read
-        self._verdict = ROLLING
-        self._report: GripReport | None = None
+        state = self.state
+        for array in (state.reference, state.twist, state.excess, state.mean, state.elapsed):
+            array[:] = 0.0
+        state.weight[:] = 1.0
+        state.age[0] = math.inf
+        state.verdict[0] = ROLLING
 
     def step(self, dt: float, steering: ArrayLike, wheel_rate: ArrayLike,
              steering_rate: ArrayLike) -> GripReport:
@@ -169,27 +181,17 @@ class GripMonitor:
         """
         steering, wheel, steer = vectors(self.robot.count, steering=steering,
                                          wheel_rate=wheel_rate, steering_rate=steering_rate)
-        self.judge(dt, plausibility(self.robot.geometry, steering, wheel, steer, dt, self.age,
-                                    self._trust, self.state))
+        motion = self._motion
+        motion.steering[:] = steering
+        motion.wheel_rate[:] = wheel
+        motion.steering_rate[:] = steer
+        monitor_grip(self.state.block, self.robot.geometry, motion.block, float(dt), self._trust)
         return self.report()
-
-    def judge(self, dt: float, verdict: int) -> None:
-        """Take the `verdict` on a sample, `dt` [s] after that before; `state` has the rest."""
-        s = self.settings
-        # the first window shows the velocity from which the others are judged
-        begins = self.age == math.inf and s.time_error > 0.0
-        if verdict == HELD:
-            self.age += dt
-        elif not (begins and self.state.elapsed[0] < s.window):
-            self.age = 0.0
-        self._verdict, self._report = verdict, None
 
     def report(self) -> GripReport:
         """Return the verdict on the last sample."""
-        if self._report is None:
-            state = self.state
-            plausible = self._all if self._verdict == ROLLING else state.weight == 1.0
-            self._report = GripReport(plausible, state.excess.copy(),
-                                      self.age if self.age < math.inf else 0.0,
-                                      state.twist.copy())
-        return self._report
+        state = self.state
+        age = float(state.age[0])
+        plausible = self._all if state.verdict[0] == ROLLING else state.weight == 1.0
+        return GripReport(plausible, state.excess.copy(), age if age < math.inf else 0.0,
+                          state.twist.copy())

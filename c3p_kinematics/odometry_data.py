@@ -12,7 +12,7 @@ import numpy as np
 
 from c3p_description.model import Array
 from c3p_description.texts import brief
-from c3p_kinematics._odometry_cycle import LARGEST_ANGLE
+from c3p_kinematics._odometry_step import LARGEST_ANGLE, SHORTEST_STEP
 from c3p_kinematics.calibration.parameters import Prior
 from c3p_kinematics.fault_report import NO_FAULT, FaultReport
 from c3p_kinematics.faults import FaultSettings
@@ -28,14 +28,6 @@ PARAMETERS = (
     'rate_noise_std', 'rate_lag', 'creep', 'position_variance_per_metre',
     'position_variance_per_radian', 'yaw_variance_per_metre', 'yaw_variance_per_radian')
 
-
-# shortest step [s]: a shorter one is rounding of a time stamp in seconds since 1970
-SHORTEST_STEP = 1e-6
-
-# a sample whose stamp goes back by less is late or has a wrong stamp: the next one contains its
-# increments. Beyond, the clock was set back, s
-OUT_OF_ORDER = 0.05
-
 # fraction of the deviation of the stamps below which two samples are taken as one: drivers that
 # send several at once stamp them together
 SOON = 0.25
@@ -47,13 +39,6 @@ SYNCHRONOUS: dict[str, Any] = {'stamp_jitter': 0.0, 'sample_skew': 0.0}
 # parameters of the node that are deviations of the description, and the fields of the prior
 DESCRIPTION = {'description_std.wheel_radius': 'radius', 'description_std.caster_offset': 'offset',
                'description_std.hip_position': 'hip', 'description_std.steering_zero': 'zero'}
-
-# deviation of the motion over a gap per path length; between the positions before and after it
-# anything may have happened
-GAP_PART = 0.2
-
-# lever that converts a path length to yaw where the casters stand close together, m
-SHORTEST_LEVER = 0.05
 
 # variance of z, roll and pitch, which wheels do not observe, m² and rad²: large but finite,
 # because filters and RViz break on more
@@ -286,12 +271,6 @@ def irregular_step(dt: float, max_gap: float) -> str:
 def soon(dt: float) -> str:
     """Return the text about a sample that comes `dt` [s] after the last."""
     return f'{dt:g} s after the last: taken with the next sample'
-
-
-def gap_covariance(path: float, lever: float) -> Array:
-    """Return the covariance (3, 3) of a motion over a gap of `path` [m]; `lever` [m] is of yaw."""
-    deviation = GAP_PART * path / np.array([1.0, 1.0, max(lever, SHORTEST_LEVER)])
-    return np.diag(deviation**2)
 
 
 def planar_covariance(covariance: Array) -> Array:

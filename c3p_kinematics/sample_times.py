@@ -102,6 +102,43 @@ def interval(mean: Array, before: Array, after: Array, dt: float, resolution: fl
     return (dt if abs(span - dt) <= EVEN * dt + steps / rate else span), kept
 
 
+@kernel
+def likely_step(before: Array, now: Array, weight: float, stamped: float, ahead: float
+                ) -> tuple[float, float]:
+    """
+    Return the most likely step between two samples, s, and how far its sum is ahead of the stamps.
+
+    Parameters
+    ----------
+    before, now : (2k, m) arrays, rad and rad/s
+        Rows of angles, then as many of rates.
+    weight : float, rad²/s²
+        λ above.
+    stamped : float, s
+        Step of the stamps; it is returned where the other deviates by too much.
+    ahead : float, s
+        Sum of all steps so far, less that of the stamps.
+    """
+    half = len(now) // 2
+    along, power = 0.0, 0.0
+    for j in range(half):
+        for i in range(now.shape[1]):
+            mean = 0.5 * (before[half + j, i] + now[half + j, i])
+            along += (now[j, i] - before[j, i]) * mean
+            power += mean * mean
+    step = (along + weight * stamped) / (power + weight)
+    sum_ahead = ahead + step - stamped
+    late = abs(step - stamped) >= LONGEST_LAG or abs(sum_ahead) >= LONGEST_SUM
+    if late or step <= 0.0:
+        return stamped, ahead
+    return step, sum_ahead
+
+
+def stamp_weight(jitter: float) -> float:
+    """Return λ, rad²/s², for stamps of a deviation `jitter` [s]; 0: they are exact."""
+    return (INCREMENT / jitter)**2 if jitter else 0.0
+
+
 class Repetition:
     """
     Detects a sample that equals the one before bit for bit although the robot moves.
@@ -157,9 +194,12 @@ class SampleStep:
     """
 
     def __init__(self, jitter: float) -> None:
-        """Start without a sample."""
-        self._jitter, self._weight = jitter, (INCREMENT / jitter)**2 if jitter else 0.0
-        self._last: tuple[Array, Array] | None = None
+        """Compile, and start without a sample."""
+        self._jitter = jitter
+        self._weight = stamp_weight(jitter)
+        self._last: Array | None = None
+        if jitter:
+            likely_step(np.ones((2, 1)), np.ones((2, 1)), self._weight, 1.0, 0.0)
         # deviation of the sum of all steps from that of the stamps, s
         self._ahead = 0.0
 
@@ -178,17 +218,9 @@ class SampleStep:
         before, self._last = self._last, None
         if not self._jitter:
             return stamped
-        angle, rate = np.concatenate(angles), np.concatenate(rates)
-        self._last = angle, rate
+        self._last = now = np.array((np.concatenate(angles), np.concatenate(rates)))
         if stamped is None or stamped == np.inf or before is None:
             self._ahead = 0.0
             return stamped
-        mean = 0.5 * (before[1] + rate)
-        step = (float((angle - before[0]) @ mean) + self._weight * stamped) / (
-            float(mean @ mean) + self._weight)
-        ahead = self._ahead + step - stamped
-        late = abs(step - stamped) >= LONGEST_LAG or abs(ahead) >= LONGEST_SUM
-        if late or step <= 0.0:
-            return stamped
-        self._ahead = ahead
+        step, self._ahead = likely_step(before, now, self._weight, stamped, self._ahead)
         return step

@@ -31,10 +31,9 @@ from numpy.typing import ArrayLike
 from scipy.special import chdtri
 
 from c3p_description.model import Array, CasterRobot
-from c3p_kinematics import _odometry_kernels as kernels
-from c3p_kinematics._odometry_cycle import slip_statistic
-from c3p_kinematics._odometry_state import SLIP, SlipState
-from c3p_kinematics._planar_kernels import fit, measured
+from c3p_kinematics import _slip_kernels as kernels
+from c3p_kinematics._planar_kernels import measured
+from c3p_kinematics.odometry_states import RigidFit, Slip
 
 FLOAT = np.dtype(float)
 
@@ -46,7 +45,7 @@ CLEAR_FRACTION = 0.25
 
 # margin by which a change must outlast its time, s: where that is a multiple of the period, the
 # last bit of a stamp must not shift the alarm by a sample
-ROUNDING = 1e-6
+ROUNDING = kernels.ROUNDING
 
 
 class SlipReport(NamedTuple):
@@ -154,18 +153,16 @@ def report_of(robot: CasterRobot, steering: Array, contact: Array, variance: Arr
     limit, several = thresholds(n)
     if not slipping:
         return SlipReport(speed, -1, 0.0, False, _alike(n), statistic, limit)
-    likelihood, suspect, confidence = np.full(n, 1.0 / n), -1, 0.0
-    if n > 2:
-        kernels.posterior(without, several, likelihood)
-        best = int(np.argmax(likelihood))
-        if without[best] < several:
-            suspect, confidence = best, float(likelihood[best])
-    # de-weight each caster by its probability to slip
-    weight = np.repeat((np.maximum(1.0 - likelihood, kernels.LEAST_TRUST) / variance)[:, None],
-                       2, axis=1)
-    fit(robot.geometry, steering, contact, weight, np.empty(3), residual, np.empty((3, 3)))
-    kernels.lengths(residual, speed)
-    return SlipReport(speed, suspect, confidence, True, likelihood, statistic, limit)
+    state = Slip.new(n, several=several)
+    state.fit.contact[:] = contact
+    state.variance[:] = variance
+    state.without[:] = without
+    state.suspect[0] = -1.0
+    kernels.isolate_wheel(state.block, robot.geometry, steering)
+    residual[:] = state.fit.residual
+    speed[:] = state.speed
+    return SlipReport(speed, int(state.suspect[0]), float(state.confidence[0]), True,
+                      state.likelihood.copy(), statistic, limit)
 
 
 def detect_slip(robot: CasterRobot, steering: ArrayLike, wheel_rate: ArrayLike,
@@ -223,15 +220,13 @@ def detect_slip(robot: CasterRobot, steering: ArrayLike, wheel_rate: ArrayLike,
                          f'all casters or one for each of {n}')
     if not 0.0 <= speed_fraction < np.inf:
         raise ValueError(f'speed_fraction = {speed_fraction}: must be finite and not negative')
-    contact, residual, without = np.empty((n, 2)), np.empty((n, 2)), np.empty(n)
+    state = Slip.new(n)
+    contact = state.fit.contact
     measured(robot.geometry, wheel, steer, contact)
-    variance = noise**2 + speed_fraction**2 * np.sum(contact**2, axis=1)
-    statistic = kernels.leave_one_out(robot.geometry, steering, contact, variance, residual,
-                                      without)
-    speed = np.empty(n)
-    kernels.lengths(residual, speed)
-    return report_of(robot, steering, contact, variance, residual, without, speed, statistic,
-                     bool(statistic > thresholds(n)[0]))
+    state.variance[:] = noise**2 + speed_fraction**2 * np.sum(contact**2, axis=1)
+    statistic = kernels.leave_out_each(state.block, robot.geometry, steering)
+    return report_of(robot, steering, contact, state.variance, state.fit.residual,
+                     state.without, state.speed, statistic, bool(statistic > thresholds(n)[0]))
 
 
 @dataclass(frozen=True)
@@ -281,7 +276,7 @@ class SlipMonitor:
     slipping : bool
     statistic : float
         χ² of the last sample.
-    state : SlipState
+    state : Slip
         Memory, and what the kernels write.
 
     Examples
@@ -296,19 +291,41 @@ class SlipMonitor:
 
     def __init__(self, robot: CasterRobot, settings: SlipSettings | None = None) -> None:
         self.robot = robot
-        self.settings = s = settings or SlipSettings()
-        n = robot.count
-        self.state: SlipState = SLIP.state(
-            n, (s.time_constant, s.noise_std, s.speed_fraction))
-        self._limit = thresholds(n)[0]
+        self.settings = settings or SlipSettings()
+        self._limit = thresholds(robot.count)[0]
+        self._motion = RigidFit.new(robot.count)
+        self.state = Slip.new(robot.count)
+        self.use(self.state.block)
         self.reset()
+
+    def use(self, block: Array) -> None:
+        """Keep the state in a `block`, as that of the odometry; `reset` is due then."""
+        s = self.settings
+        n = self.robot.count
+        limit, several = thresholds(n)
+        self.state = Slip.of(
+            block, n, time_constant=s.time_constant, noise=s.noise_std, fraction=s.speed_fraction,
+            alarm_above=limit, clear_below=CLEAR_FRACTION * limit, several=several,
+            persistence=s.persistence, release=s.release)
+
+    @property
+    def slipping(self) -> bool:
+        """True during an alarm."""
+        return bool(self.state.slipping[0])
+
+    @property
+    def statistic(self) -> float:
+        """χ² of the last sample."""
+        return float(self.state.statistic[0])
 
     def reset(self) -> None:
         """Clear the memory."""
-        self.slipping, self.statistic, self._held = False, 0.0, 0.0
-        for array in (self.state.mean, self.state.power, self.state.without):
+        state = self.state
+        for array in (state.mean, state.power, state.without, state.speed, state.statistic,
+                      state.slipping, state.held, state.confidence):
             array[:] = 0.0
-        self.state.variance[:] = self.settings.noise_std**2
+        state.suspect[0] = -1.0
+        state.variance[:] = self.settings.noise_std**2
 
     def step(self, dt: float, steering: ArrayLike, wheel_rate: ArrayLike,
              steering_rate: ArrayLike) -> SlipReport:
@@ -333,16 +350,21 @@ class SlipMonitor:
         steering, wheel, steer = vectors(n, steering=steering, wheel_rate=wheel_rate,
                                          steering_rate=steering_rate)
         if not math.isfinite(float(np.sum(steering) + np.sum(wheel) + np.sum(steer))):
-            steering, wheel, steer, dt = np.zeros(n), np.zeros(n), np.zeros(n), 0.0
+            steering = np.zeros(n)
+            wheel = np.zeros(n)
+            steer = np.zeros(n)
+            dt = 0.0
         return self.advance(dt, steering, wheel, steer)
 
     def advance(self, dt: float, steering: np.ndarray, wheel_rate: np.ndarray,
                 steering_rate: np.ndarray) -> SlipReport:
         """Do as `step` with contiguous finite arrays of the right size, unchecked."""
-        speed = np.empty(self.robot.count)
-        statistic = slip_statistic(self.robot.geometry, steering, wheel_rate, steering_rate, dt,
-                                   self.state, speed)
-        return self.judge(max(dt, 0.0), steering, statistic, speed)
+        motion = self._motion
+        motion.steering[:] = steering
+        motion.wheel_rate[:] = wheel_rate
+        motion.steering_rate[:] = steering_rate
+        kernels.monitor_slip(self.state.block, self.robot.geometry, motion.block, float(dt))
+        return self.report()
 
     def judge(self, dt: float, steering: Array, statistic: float, speed: Array) -> SlipReport:
         """
@@ -355,18 +377,18 @@ class SlipMonitor:
         statistic : float
             χ² of all casters.
         speed : (n,) array, m/s
-            Lengths of the residuals; the report keeps it.
+            Lengths of the residuals.
         """
-        self.statistic, state = statistic, self.state
-        self._decide(dt)
-        return report_of(self.robot, steering, state.contact, state.variance, state.residual,
-                         state.without, speed, statistic, self.slipping)
+        state = self.state
+        state.statistic[0] = statistic
+        state.speed[:] = speed
+        kernels.decide_slip(state.block, self.robot.geometry, steering, float(dt))
+        return self.report()
 
-    def _decide(self, dt: float) -> None:
-        """Start and end the alarm, with hysteresis in level and time."""
-        changing = (self.statistic < CLEAR_FRACTION * self._limit if self.slipping
-                    else self.statistic > self._limit)
-        self._held = self._held + dt if changing else 0.0
-        wait = self.settings.release if self.slipping else self.settings.persistence
-        if changing and self._held >= wait + ROUNDING:
-            self.slipping, self._held = not self.slipping, 0.0
+    def report(self) -> SlipReport:
+        """Return the state after the last sample."""
+        state = self.state
+        slipping = bool(state.slipping[0])
+        likelihood = state.likelihood.copy() if slipping else _alike(self.robot.count)
+        return SlipReport(state.speed.copy(), int(state.suspect[0]), float(state.confidence[0]),
+                          slipping, likelihood, float(state.statistic[0]), self._limit)

@@ -15,8 +15,8 @@ import math
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
-from c3p_kinematics._odometry_state import LASTING, LastingState
 from c3p_kinematics.calibration.parameters import Prior
+from c3p_kinematics.odometry_states import Lasting
 
 
 class LastingErrors:
@@ -36,7 +36,7 @@ class LastingErrors:
 
     Attributes
     ----------
-    state : LastingState
+    state : Lasting
         Its `covariance` (3, 3) is that of the error of the pose, floor axes.
     spread : (5n, 5n) array
         Covariance of the parameters in units of the prior; may be that of an estimate.
@@ -47,19 +47,25 @@ class LastingErrors:
     def __init__(self, robot: CasterRobot, prior: Prior | None, count: float,
                  lag: float = 0.0) -> None:
         n = robot.count
-        units = np.zeros(5 * n) if prior is None else prior.deviations(robot)
-        self.state: LastingState = LASTING.state(
-            n, (count / math.sqrt(12.0), count, lag))
-        self.spread, self.cross = np.eye(5 * n), np.zeros((3, 5 * n))
-        self.state.units[:] = units
+        self._units = np.zeros(5 * n) if prior is None else prior.deviations(robot)
+        self._constants = {'rounding': count / math.sqrt(12.0), 'resolution': count, 'lag': lag}
+        self.spread = np.eye(5 * n)
+        self.cross = np.zeros((3, 5 * n))
+        self.use(np.zeros(Lasting.size.of(n)), n)
+
+    def use(self, block: Array, n: int) -> None:
+        """Keep the state of `n` casters in a `block`, as that of the odometry."""
+        self.state = Lasting.of(block, n, **self._constants)
+        self.state.units[:] = self._units
 
     def reset(self) -> None:
         """Start at a pose that is known exactly."""
         state = self.state
-        for array in (self.cross, state.covariance, state.slopes, state.rounded, state.lasting,
+        for array in (self.cross, state.covariance, state.pose.block, state.lasting,
                       state.turned, state.slow):
             array[:] = 0.0
 
     def share(self, spread: Array, cross: Array) -> None:
         """Let both covariances of the parameters be those of an estimate, which learns."""
-        self.spread, self.cross = spread, cross
+        self.spread = spread
+        self.cross = cross

@@ -11,13 +11,17 @@ from hypothesis import strategies as st
 from robots import C3P, robots_in_motion, vectors
 
 from c3p_description.model import CasterRobot
+from c3p_kernels.compiled import borrowed, kernel
 from c3p_kinematics import _fault_kernels as kernels
-from c3p_kinematics._odometry_state import MEMORY
 from c3p_kinematics.casters import inverse
 from c3p_kinematics.fault_report import ENCODER, KINDS, OF_STEERING, SURE, FaultReport
 from c3p_kinematics.faults import FaultMonitor, FaultSettings
 from c3p_kinematics.odometry import Odometry
+from c3p_kinematics.odometry_states import Faults, RigidFit
 from c3p_kinematics.se2 import integrate
+
+cut_faults = Faults.cut
+cut_fit = RigidFit.cut
 
 DT, PARTS = 0.005, 5
 WHEEL, STEERING = 2 * np.pi / 2000, 2 * np.pi / 4096
@@ -25,6 +29,13 @@ WHEEL, STEERING = 2 * np.pi / 2000, 2 * np.pi / 4096
 AT = 300
 FOUR = CasterRobot.regular(0.343, np.radians([45.0, 135.0, 225.0, 315.0]), 0.04, 0.04, 30.0, 3.51)
 JOINTS = ('w_1', 'w_2', 'w_3', 'w_4')
+
+
+@kernel
+def compared(block, motion, geometry):
+    """Do as `hypotheses` for one sample; the states are blocks of Faults and RigidFit."""
+    n = len(geometry)
+    return kernels.hypotheses(borrowed(geometry), cut_fit(motion, n), cut_faults(block, n), 0.005)
 
 
 def drive(robot, seed, count=900, scale=1.0):
@@ -84,11 +95,13 @@ def test_the_statistics_are_those_of_second_fits_without_the_rows(case, noise, c
     n = robot.count
     wheel, turn, _ = inverse(robot, steering, twist)
     wheel, turn = wheel + np.resize(noise, n), turn + np.resize(noise[::-1], n)
-    memory, statistic, speed = np.zeros((n, MEMORY)), np.zeros((n, 4)), np.zeros((n, 2))
     deviation = np.array([0.01, 0.02, 0.0, 0.0, 0.0, 0.0, creep])
+    motion, faults = RigidFit.new(n), Faults.new(n, time_constant=1e-300, leak=0.5)
+    motion.steering[:], motion.wheel_rate[:], motion.steering_rate[:] = steering, wheel, turn
+    faults.noise[:], faults.trusted[:] = deviation, 1.0
     # without a low-pass; the creep by the speed along alone, as the others are of the last sample
-    total = kernels.hypotheses(robot.geometry, steering, wheel, turn, DT, 1.0, deviation, 0.5,
-                               np.ones(n), memory, statistic, speed)
+    total = compared(faults.block, motion.block, robot.geometry)
+    statistic = faults.statistic
     e = np.column_stack([-np.sin(steering), np.cos(steering)])
     a = np.column_stack([np.cos(steering), np.sin(steering)])
     x, y = robot.hip_position.T

@@ -7,10 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from robots import robots_in_motion, vectors
 
+from c3p_kernels.compiled import borrowed, kernel
 from c3p_kinematics import _odometry_kernels as kernels
 from c3p_kinematics import se2
 from c3p_kinematics._planar_kernels import solve
 from c3p_kinematics.casters import inverse, sensed_forward
+from c3p_kinematics.odometry_states import RigidFit
+
+cut_fit = RigidFit.cut
+
+
+@kernel
+def solved(block, geometry):
+    """Do as `solve`; `block` is one of RigidFit."""
+    return solve(borrowed(geometry), cut_fit(block, len(geometry)))
 
 
 def definite(numbers):
@@ -65,14 +75,15 @@ def test_fit_gives_the_inverse_of_its_information_and_the_scatter_of_its_residua
     wheel, steer = wheel + rng.normal(size=n), steer + rng.normal(size=n)
     weight = rng.uniform(0.1, 1.0, (n, 2))
     expected = sensed_forward(robot, steering, wheel, steer, weight)
-    found, residual, covariance = np.empty(3), np.empty((n, 2)), np.empty((3, 3))
-    variance, power = solve(robot.geometry, steering, wheel, steer, weight, found, residual,
-                            covariance)
-    np.testing.assert_allclose(found, expected.twist, atol=1e-9)
-    np.testing.assert_allclose(residual, expected.residual, atol=1e-9)
+    found = RigidFit.new(n)
+    found.steering[:], found.wheel_rate[:], found.steering_rate[:] = steering, wheel, steer
+    found.weight[:] = weight
+    variance, power = solved(found.block, robot.geometry)
+    np.testing.assert_allclose(found.twist, expected.twist, atol=1e-9)
+    np.testing.assert_allclose(found.residual, expected.residual, atol=1e-9)
     # rounding of the inverse, at the condition of the normal equations
     slack = 1e-14 * np.linalg.cond(expected.information)
-    np.testing.assert_allclose(covariance @ expected.information, np.eye(3), atol=1e-9 + slack)
+    np.testing.assert_allclose(found.unit @ expected.information, np.eye(3), atol=1e-9 + slack)
     assert variance == pytest.approx(
         np.sum(weight * expected.residual**2) / (2 * n - 3), rel=1e-6, abs=1e-12)
     speed = (robot.wheel_radius * wheel)**2 + (robot.caster_offset * steer)**2

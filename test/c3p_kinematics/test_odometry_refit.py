@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """The last steps fitted again without a wheel that turned out to slip."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from robots import C3P, caster_robots
 
-from c3p_kinematics._odometry_state import CAPACITY
-from c3p_kinematics._step_kernels import refit
+from c3p_kinematics._ring_kernels import refit_ring
 from c3p_kinematics.casters import inverse
 from c3p_kinematics.odometry import Odometry, OdometrySettings
 from c3p_kinematics.odometry_data import SYNCHRONOUS
+from c3p_kinematics.odometry_states import CAPACITY, Ring
 from c3p_kinematics.se2 import integrate
 
 DT = 0.005
@@ -21,26 +23,29 @@ class Steps:
     """A ring of steps as the odometry keeps it, and the pose that they give."""
 
     def __init__(self, robot, pose=(0.0, 0.0, 0.0)):
-        self.robot, self.pose, self.count = robot, np.array(pose, float), 0
-        self.casters, self.steps = np.zeros((CAPACITY, 5, robot.count)), np.zeros((CAPACITY, 11))
+        self.robot, self.pose, self.ring = robot, np.array(pose, float), Ring.new(robot.count)
 
     def add(self, steering, twist, slip=None, held=False):
         """Add one step of `twist`; a wheel may have slipped by `slip` = (index, m/s)."""
         wheel, steer, _ = inverse(self.robot, steering, twist)
-        fitted, row = np.array(twist, float), self.count % CAPACITY
+        ring, steps = self.ring, self.ring.steps
+        fitted, row = np.array(twist, float), int(ring.count[0]) % CAPACITY
         if slip is not None:
             wheel[slip[0]] += slip[1] / self.robot.wheel_radius[slip[0]]
             # an arbitrary effect of the wheel on the pose, which the refit must remove
             fitted = fitted + np.array([0.3 * slip[1], 0.1 * slip[1], 0.5 * slip[1]])
-        self.casters[row, :3], self.casters[row, 3:] = (steering, wheel, steer), 1.0
-        self.steps[row] = [*fitted, DT, held, *fitted, *self.pose]
-        self.count += 1
+        ring.steering[row], ring.wheel_rate[row], ring.steering_rate[row] = steering, wheel, steer
+        ring.weight[row] = 1.0
+        steps.twist[row], steps.duration[row], steps.held[row] = fitted, DT, held
+        steps.reference[row], steps.pose[row] = fitted, self.pose
+        ring.count[0] += 1
         self.pose = integrate(self.pose, DT * fitted)
 
     def without(self, wheel, span=1.0):
         """Return the pose after the refit."""
         pose = self.pose.copy()
-        refit(self.robot.geometry, self.casters, self.steps, self.count, span, wheel, pose)
+        ring = deepcopy(self.ring)
+        refit_ring(ring.block, self.robot.geometry, span, wheel, pose)
         return pose
 
 

@@ -8,9 +8,7 @@ import pytest
 
 from c3p_description.model import CasterRobot
 from c3p_kernels.compiled import COMPILED
-from c3p_kinematics import _odometry_cycle as cycle
-from c3p_kinematics import _odometry_kernels as kernels
-from c3p_kinematics._step_kernels import coast, hold_back, refit, repeat
+from c3p_kinematics._odometry_step import start_again, step
 from c3p_kinematics.odometry import PARAMETERS, Odometry, OdometrySettings, odometry_settings
 
 ROBOT = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51)
@@ -81,9 +79,13 @@ def test_nothing_is_left_to_compile_in_a_drive():
     stream = Odometry(ROBOT)
     stream.warm_up()
     if COMPILED:
-        for used in (cycle.inspect, cycle.observe, cycle.move, cycle.go, cycle.settle,
-                     cycle.carry_on, cycle.fit_twist, refit, hold_back,
-                     coast, repeat, kernels.bridge,
-                     kernels.posterior):
-            assert used.signatures, used.__name__
+        before = [len(used.signatures) for used in (step, start_again)]
+        assert before == [1, 1]
+        # with lists, a gap, a slip, and without rates
+        for k, (steering, angle, rate, turn) in enumerate(samples(80)):
+            angle = angle + 0.05 * k * np.array([1.0, 0.0, 0.0]) * (k > 30)
+            stream.step(0.005 * k + 3.0 * (k > 70), steering.tolist(), angle,
+                        *((rate, turn) if k % 5 else ()))
+        stream.reset()
+        assert [len(used.signatures) for used in (step, start_again)] == before
     assert stream.pose.tolist() == [0.0, 0.0, 0.0]

@@ -7,9 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from robots import robots_in_motion, vectors
 
+from c3p_kernels.compiled import borrowed, kernel
 from c3p_kinematics import _planar_kernels as kernels
 from c3p_kinematics._grip_kernels import follow
 from c3p_kinematics.casters import inverse
+from c3p_kinematics.odometry_states import RigidFit
+
+cut_fit = RigidFit.cut
+
+
+@kernel
+def fitted(block, geometry):
+    """Do as `fit`; `block` is one of RigidFit."""
+    kernels.fit(borrowed(geometry), cut_fit(block, len(geometry)))
 
 
 @given(robots_in_motion(), st.integers(0, 2**32 - 1))
@@ -17,11 +27,13 @@ def test_the_fit_is_stationary_and_no_other_twist_has_less_cost(case, seed):
     robot, steering, twist, _ = case
     n, rng = robot.count, np.random.default_rng(seed)
     wheel, steer, _ = inverse(robot, steering, twist)
-    contact, weight = np.empty((n, 2)), rng.uniform(0.1, 2.0, (n, 2))
+    fit = RigidFit.new(n)
+    contact, weight, residual, information = fit.contact, fit.weight, fit.residual, fit.information
+    fit.steering[:], weight[:] = steering, rng.uniform(0.1, 2.0, (n, 2))
     kernels.measured(robot.geometry, wheel + rng.normal(size=n), steer + rng.normal(size=n),
                      contact)
-    found, residual, information = np.empty(3), np.empty((n, 2)), np.empty((3, 3))
-    kernels.fit(robot.geometry, steering, contact, weight, found, residual, information)
+    fitted(fit.block, robot.geometry)
+    found = fit.twist
     rolling, axle = np.empty((n, 3)), np.empty((n, 3))
     kernels.contact_rows(robot.geometry, steering, rolling, axle)
     # the gradient Jᵀ W r vanishes

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from robots import C3P, caster_robots, robots_in_motion, vectors
 
-from c3p_kinematics._odometry_kernels import leave_one_out
 from c3p_kinematics._planar_kernels import measured
+from c3p_kinematics._slip_kernels import leave_out_each
 from c3p_kinematics.casters import inverse, sensed_forward
+from c3p_kinematics.odometry_states import Slip
 from c3p_kinematics.slip import SlipMonitor, SlipSettings, detect_slip, thresholds, within
 
 
@@ -71,10 +72,11 @@ def test_with_three_casters_the_others_agree_without_the_slipping_wheel(case, wh
 def without_each(robot, steering, wheel, steer, variance):
     """Return χ² without each caster."""
     n = robot.count
-    contact, residual, without = np.empty((n, 2)), np.empty((n, 2)), np.empty(n)
-    measured(robot.geometry, wheel, steer, contact)
-    leave_one_out(robot.geometry, steering, contact, variance, residual, without)
-    return without
+    slip = Slip.new(n)
+    measured(robot.geometry, wheel, steer, slip.fit.contact)
+    slip.variance[:] = variance
+    leave_out_each(slip.block, robot.geometry, steering)
+    return slip.without
 
 
 @given(robots_in_motion(min_casters=3, max_casters=3), vectors(6, 1.0))

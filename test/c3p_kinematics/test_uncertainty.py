@@ -9,6 +9,7 @@ from miscalibrated import measured, towed_drive, wrong
 from robots import C3P
 from scipy.stats import chi2
 
+from c3p_kernels.compiled import kernel
 from c3p_kinematics import _uncertainty_kernels as kernels
 from c3p_kinematics.calibrating_odometry import CalibratingOdometry
 from c3p_kinematics.calibration._online_kernels import fuse
@@ -21,6 +22,7 @@ from c3p_kinematics.calibration.parameters import (
 )
 from c3p_kinematics.casters import inverse, sensed_forward
 from c3p_kinematics.odometry import Odometry, OdometrySettings
+from c3p_kinematics.odometry_states import Lasting, RigidFit
 from c3p_kinematics.se2 import compose, log, wrap
 from c3p_kinematics.se2 import inverse as inverse_pose
 
@@ -32,6 +34,23 @@ IDEAL = OdometrySettings(
 
 # runs of the consistency test
 RUNS = 24
+
+
+cut_fit = RigidFit.cut
+cut_lasting = Lasting.cut
+
+
+@kernel
+def sloped(motion, block, geometry, yaw, dt):
+    """Add the slopes of a RigidFit to those of the pose in a Lasting, both as blocks."""
+    lasting = cut_lasting(block, len(geometry))
+    kernels.add_slopes(geometry, cut_fit(motion, len(geometry)), lasting, yaw, dt, lasting.pose)
+
+
+@kernel
+def carried(block, dx, dy, spread, cross):
+    """Do as `carry`; `block` is one of Lasting of three casters."""
+    kernels.carry(dx, dy, cut_lasting(block, 3), spread, cross)
 
 
 @pytest.fixture(scope='module')
@@ -53,11 +72,12 @@ def test_slopes_of_the_twist_are_those_by_differences(seed):
     robot = replace(C3P, hip_position=C3P.hip_position + rng.normal(0, 0.02, (3, 2)))
     steering, twist = rng.uniform(-3, 3, 3), rng.normal(size=3)
     wheel, turn, _ = inverse(robot, steering, twist)
-    unit, slopes, rounded = np.linalg.inv(
-        sensed_forward(robot, steering, wheel, turn).information), np.zeros((3, 15)), np.zeros(
-        (3, 3))
-    kernels.add_slopes(robot.geometry, steering, twist, np.ones((3, 2)), unit, np.ones(15), 2.0,
-                       0.3, 0.1, slopes, rounded)
+    motion, lasting = RigidFit.new(3), Lasting.new(3, rounding=2.0)
+    motion.steering[:], motion.twist[:], motion.weight[:] = steering, twist, 1.0
+    motion.unit[:] = np.linalg.inv(sensed_forward(robot, steering, wheel, turn).information)
+    lasting.units[:] = 1.0
+    sloped(motion.block, lasting.block, robot.geometry, 0.3, 0.1)
+    slopes, rounded = lasting.pose.by_parameter, lasting.pose.by_rounding
     c, s = np.cos(0.3), np.sin(0.3)
     floor = 0.1 * np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
     for k in range(15):
@@ -99,15 +119,15 @@ def test_carrying_in_parts_is_carrying_the_joint_covariance():
     spread = root @ root.T
     joint, rounding = np.zeros((18, 18)), 0.0
     joint[3:, 3:] = spread
-    covariance, cross, lasting = np.zeros((3, 3)), np.zeros((3, 15)), np.zeros((3, 3))
+    lasting, cross = Lasting.new(3, resolution=rounding), np.zeros((3, 15))
     for _ in range(4):
         dx, dy, slopes = *rng.normal(size=2), rng.normal(size=(3, 15))
         full = np.eye(18)
         full[0, 2], full[1, 2], full[:3, 3:] = -dy, dx, slopes
         joint = full @ joint @ full.T
-        kernels.carry(dx, dy, slopes, np.zeros((3, 3)), np.zeros(3), rounding, spread, covariance,
-                      cross, lasting)
-    np.testing.assert_allclose(covariance, joint[:3, :3], rtol=1e-9, atol=1e-9)
+        lasting.pose.by_parameter[:] = slopes
+        carried(lasting.block, dx, dy, spread, cross)
+    np.testing.assert_allclose(lasting.covariance, joint[:3, :3], rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(cross, joint[:3, 3:], rtol=1e-9, atol=1e-9)
 
 

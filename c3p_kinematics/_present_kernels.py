@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: ANN001, ANN202 (the compiler infers the types)
+"""
+Compiled twist at the time of a sample, by its rates, with its covariance; no checks.
+
+`s` is the state `OdometryState` of odometry_states.py, and the other states are parts of it.
+"""
+
+from __future__ import annotations
+
+import math
+
+from c3p_kernels.compiled import inner
+from c3p_kernels.small import put
+from c3p_kinematics._held_kernels import put_rows
+from c3p_kinematics._planar_kernels import solve
+from c3p_kinematics._uncertainty_kernels import add_slopes, clear, of_twist
+
+# mean square residual of a twist beyond which it is slip, relative to that of wrong parameters
+UNEXPLAINED = 4.0
+
+
+@inner
+def take_rates(s, timed, dt):
+    """Take the rates of the sample or, without, of its increments, for the present twist."""
+    present = s.out.present
+    motion = s.motion
+    peak = s.peak
+    for i in range(len(s.weight)):
+        present.steering[i] = s.sample[0, i] if timed else motion.steering[i]
+        present.steering_rate[i] = s.sample[2, i] if timed else motion.steering_rate[i]
+        present.wheel_rate[i] = s.sample[3, i] if timed else motion.wheel_rate[i]
+        put(motion.weight[i], present.weight[i])
+    s.out.span[0] = dt
+    # rates lag; increments have the rounding of two angles in their time
+    s.out.lag[0] = s.lasting.lag if timed else 0.0
+    s.out.noise[0] = peak.rate_noise if timed else math.hypot(peak.rate_noise,
+                                                              peak.difference_noise / dt)
+
+
+@inner
+def fit_start(geometry, s, spread):
+    """Fit the twist of a sample that only latches; without rates the robot stands."""
+    present = s.out.present
+    timed = s.sample[2, 0] == s.sample[2, 0]
+    for i in range(len(geometry)):
+        present.steering[i] = s.sample[0, i]
+        present.steering_rate[i] = s.sample[2, i] if timed else 0.0
+        present.wheel_rate[i] = s.sample[3, i] if timed else 0.0
+        present.weight[i, 0] = 1.0
+        present.weight[i, 1] = 1.0
+    s.out.span[0] = 0.0
+    s.out.lag[0] = 0.0
+    s.out.noise[0] = s.peak.rate_noise
+    fit_present(geometry, s.place, s.peak, s.lasting, spread, s.out)
+    put_rows(present.unit, s.motion.unit)
+
+
+@inner
+def fit_present(geometry, place, peak, lasting, spread, out):
+    """Fit the twist of ``out.present`` and write its covariance; without one the last stays."""
+    present = out.present
+    variance, power = solve(geometry, present)
+    if not math.isfinite(variance):
+        return
+    # residuals beyond those of described parameters are of slip; smaller ones are expected
+    noise = out.noise[0]
+    amount = noise**2 + peak.creep**2 * power
+    if variance > UNEXPLAINED * (noise**2 + peak.fraction**2 * power):
+        amount = variance
+    trace = 0.0
+    largest = 0.0
+    for j in range(3):
+        trace += present.unit[j, j] * amount
+        largest += peak.value[j, j]
+    # at standstill the covariance of the motion stays for a while
+    time = place.time[0]
+    since = peak.time[0] if place.moved[0] == time else place.moved[0]
+    if time - since > peak.hold or trace >= largest:
+        peak.time[0] = time
+        for j in range(3):
+            for k in range(3):
+                peak.value[j, k] = present.unit[j, k] * amount
+    clear(lasting.twist)
+    add_slopes(geometry, present, lasting, 0.0, 1.0, lasting.twist)
+    of_twist(lasting, spread, present.twist, out.span[0], out.lag[0], out.covariance)
+    for j in range(3):
+        for k in range(3):
+            out.covariance[j, k] += peak.value[j, k]
+    put(present.twist, out.twist)
+    put_rows(present.residual, out.residual)

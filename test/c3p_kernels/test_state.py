@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""States of kernels: sizes, names, one memory for Python and kernels, copies, and refusals."""
+
+import pickle
+from copy import copy, deepcopy
+from typing import Annotated
+
+import numpy as np
+import pytest
+from robots import C3P
+
+from c3p_kernels.compiled import COMPILED, kernel
+from c3p_kernels.state import Array, Number, Parts, state
+from c3p_kinematics import odometry_states
+from c3p_kinematics._planar_kernels import solve
+from c3p_kinematics.odometry import Odometry
+
+COUNTS = (2, 3, 4, 7)
+
+
+@state
+class Filter(Parts):
+    """A state within another."""
+
+    time_constant: float
+    mean: Annotated[Array, 'n', 2]
+    held: Number
+
+
+@state
+class Whole(Parts):
+    """A state of every kind of field."""
+
+    gain: float
+    limit: float
+    slopes: Annotated[Array, 3, '5n']
+    table: Annotated[Array, 2, 3, 4]
+    low: Filter
+    high: Filter
+    turned: Annotated[Array, 'n']
+
+
+cut_whole = Whole.cut
+
+EVERY = [kind for kind in vars(odometry_states).values()
+         if isinstance(kind, type) and getattr(kind, 'fields', None)]
+
+
+@kernel
+def fill(block, n):
+    """Write a number of its own into the last place of each field."""
+    whole = cut_whole(block, n)
+    whole.slopes[2, 5 * n - 1] = whole.gain
+    whole.table[1, 2, 3] = whole.limit
+    whole.low.mean[n - 1, 1] = whole.low.time_constant
+    whole.high.held[0] = whole.high.time_constant
+    whole.turned[n - 1] = len(whole.block)
+    return len(whole.slopes) + whole.table.shape[1] + whole.low.mean.shape[0]
+
+
+def arrays(found):
+    """Yield (name, array) of all arrays of a state."""
+    for field in found.fields:
+        part = getattr(found, field.name)
+        if isinstance(part, np.ndarray):
+            yield field.name, part
+        elif field.kind is not float:
+            yield from ((f'{field.name}.{name}', array) for name, array in arrays(part))
+
+
+@pytest.mark.parametrize('n', COUNTS)
+def test_kernels_and_python_read_and_write_the_same_numbers(n):
+    whole = Whole.new(n, gain=2.0, limit=3.0)
+    Filter.of(whole.low.block, n, time_constant=4.0)
+    Filter.of(whole.high.block, n, time_constant=5.0)
+    assert fill(whole.block, n) == 3 + 3 + n
+    assert whole.slopes[2, -1] == 2.0 and whole.table[1, 2, 3] == 3.0
+    assert whole.low.mean[-1, 1] == 4.0 and whole.high.held[0] == 5.0
+    assert whole.turned[-1] == len(whole.block) == 2 + 15 * n + 24 + 2 * (2 + 2 * n) + n
+    # nothing else was written but the constants
+    assert np.count_nonzero(whole.block) == 9
+
+
+@pytest.mark.parametrize('n', COUNTS)
+@pytest.mark.parametrize('kind', EVERY, ids=lambda kind: kind.__name__)
+def test_the_fields_of_a_state_cover_its_block_once(kind, n):
+    found = kind.new(n)
+    begin = found.block.ctypes.data
+    for number, (name, array) in enumerate(arrays(found), start=1):
+        assert np.shares_memory(array, found.block) and array.flags.c_contiguous, name
+        array += number
+        assert array.min() == array.max() == number, f'{name} lies in another field'
+        assert (array.ctypes.data - begin) % 8 == 0
+    constants = int(np.sum(found.block == 0.0))
+    assert sum(array.size for _, array in arrays(found)) + constants == len(found.block)
+
+
+def test_a_state_of_the_odometry_has_its_parts_by_name():
+    whole = odometry_states.OdometryState.new(3, robust=1.0, max_gap=0.25)
+    whole.slip.fit.twist[1] = 7.0
+    assert whole.robust == 1.0 and whole.max_gap == 0.25 and whole.shortest == 0.0
+    assert odometry_states.Slip.of(whole.slip.block, 3).fit.twist.tolist() == [0.0, 7.0, 0.0]
+    assert whole.lasting.pose.by_parameter.shape == (3, 15)
+    assert whole.ring.weight.shape == (odometry_states.CAPACITY, 3, 2)
+
+
+@pytest.mark.parametrize('copied', [deepcopy, lambda s: pickle.loads(pickle.dumps(s))])
+@pytest.mark.parametrize('n', COUNTS)
+def test_a_copy_has_a_memory_of_its_own(copied, n):
+    whole = Whole.new(n, gain=2.0)
+    whole.low.mean[0, 1] = 3.0
+    other = copied(whole)
+    assert type(other) is Whole and np.array_equal(other.block, whole.block)
+    assert other.gain == 2.0 and other.low.mean.shape == (n, 2)
+    other.low.mean[0, 1] = 4.0
+    assert whole.low.mean[0, 1] == 3.0 and 4.0 in other.block and 4.0 not in whole.block
+    assert copy(whole).block is whole.block
+
+
+@pytest.mark.parametrize('block', [np.zeros(8), np.zeros((9, 1)), np.zeros(9, np.float32),
+                                   np.zeros(18)[::2]])
+def test_a_block_of_another_shape_is_refused(block):
+    with pytest.raises(ValueError, match=r'Filter: a block of .*; expected 8 numbers in a row for '
+                                         'n = 3' if block.shape != (8,) else 'expected 6 numbers'):
+        Filter.of(block, 3 if block.shape != (8,) else 2)
+    assert Filter.of(np.zeros(8), 3).mean.shape == (3, 2)
+
+
+@pytest.mark.skipif(not COMPILED, reason='without a compiler it is a function')
+def test_a_part_of_kernels_refuses_calls_from_python():
+    # also one whose machine code is there already
+    Odometry(C3P).warm_up()
+    with pytest.raises(TypeError, match='solve is a part of other kernels'):
+        solve(np.zeros((3, 4)), odometry_states.RigidFit.new(3))
+
+
+def test_an_unknown_constant_is_refused_by_name():
+    with pytest.raises(TypeError, match='Filter has no constant mean: time_constant'):
+        Filter.new(3, mean=1.0)
+
+
+@pytest.mark.parametrize(('hint', 'text'), [
+    (int, 'expected float'), (Array, 'expected float'),
+    (Annotated[Array, 'k'], "size 'k'"), (Annotated[Array, 0], 'size 0'),
+    (Annotated[Array, 'n', 'n'], 'more than one size grows with n')])
+def test_a_field_without_a_usable_shape_is_refused_by_name(hint, text):
+    kind = type('Wrong', (Parts,), {'__annotations__': {'first': hint}, '__module__': __name__})
+    with pytest.raises(TypeError, match=rf'Wrong\.first: .*{text}|Wrong\.first: {text}'):
+        state(kind)
+
+
+def test_a_constant_after_an_array_is_refused():
+    kind = type('Late', (Parts,), {'__annotations__': {'first': Number, 'second': float},
+                                   '__module__': __name__})
+    with pytest.raises(TypeError, match=r'Late\.second: constants stand before arrays'):
+        state(kind)
