@@ -13,12 +13,18 @@ from __future__ import annotations
 from typing import Any
 
 from numba import types
-from numba.core.cgutils import create_struct_proxy, ir
-from numba.core.datamodel import default_manager, models
-from numba.core.imputils import lower_getattr_generic
-from numba.core.typing.templates import AttributeTemplate, infer_getattr
-from numba.extending import intrinsic, register_model
-from numba.np.arrayobj import make_array, populate_array
+from numba.extending import intrinsic, models, register_model
+
+from c3p_kernels.internals import (
+    AttributeTemplate,
+    create_struct_proxy,
+    default_manager,
+    infer_getattr,
+    ir,
+    lower_getattr_generic,
+    make_array,
+    populate_array,
+)
 
 
 class Borrowed(types.Array):

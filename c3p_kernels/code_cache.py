@@ -18,9 +18,7 @@ import warnings
 import zlib
 from typing import Any
 
-from numba.core import caching
-from numba.core.serialize import dumps, loads
-from numba.core.sigutils import normalize_signature
+from c3p_kernels.internals import InTreeCacheLocator, caching, dumps, loads, normalize_signature
 
 REMEDY = 'set NUMBA_CACHE_DIR to a directory that is writable and kept'
 
@@ -43,12 +41,7 @@ def _warn_once(about: str, text: str) -> None:
         warnings.warn_explicit(text, MachineCodeWarning, 'c3p', 0)
 
 
-# its name until Numba 0.60
-_InTree: Any = (getattr(caching, 'InTreeCacheLocator', None)
-                or caching._InTreeCacheLocator)  # type: ignore[attr-defined]
-
-
-class _Beside(_InTree):
+class _Beside(InTreeCacheLocator):
     """The folder beside the sources, also where it cannot be written to: what it has is read."""
 
     @classmethod

@@ -39,8 +39,12 @@ borrowed: Any
 cutter: Any
 if COMPILED:
     try:
+        from c3p_kernels import internals as _internals
+
+        # before other files use what it imports
+        _internals.check()
         from c3p_kernels import borrowed as _borrowed
-        from c3p_kernels import lanes  # noqa: F401, uses what is not public
+        from c3p_kernels import lanes  # noqa: F401
         from c3p_kernels.code_cache import CodeCache
 
         _borrowed.check_layout()

@@ -18,15 +18,21 @@ from collections.abc import Callable
 from typing import Any
 
 from numba import types
-from numba.core import cgutils
-from numba.core.cgutils import ir
-from numba.core.imputils import lower_builtin, lower_cast
-from numba.core.typeconv import Conversion
-from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, models, register_model
-from numba.np.arrayobj import make_array, populate_array
 
 from c3p_kernels.borrowed import Borrowed
+from c3p_kernels.internals import (
+    AbstractTemplate,
+    Conversion,
+    cgutils,
+    infer_global,
+    ir,
+    lower_builtin,
+    lower_cast,
+    make_array,
+    populate_array,
+    signature,
+)
 
 # floats in the widest vector register (AVX-512); on narrower ones a value takes several
 LANES = 8

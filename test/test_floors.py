@@ -21,8 +21,8 @@ OUTWARD = {'reading', 'ros', 'transport', 'tools', 'emulator', 'node', 'worlds'}
 # what pure files may use besides themselves
 LIBRARIES = {'numpy', 'scipy', 'numba'}
 STANDARD = {'__future__', 'abc', 'bisect', 'collections', 'copyreg', 'dataclasses', 'difflib',
-            'enum', 'functools', 'itertools', 'math', 'operator', 'types', 'typing', 'warnings',
-            'struct', 'cmath', 'heapq', 'numbers', 'fractions', 'statistics', 'string',
+            'enum', 'functools', 'inspect', 'itertools', 'math', 'operator', 'types', 'typing',
+            'warnings', 'struct', 'cmath', 'heapq', 'numbers', 'fractions', 'statistics', 'string',
             'textwrap', 'zlib'}
 # calls that read or write something
 TOUCHING = {'open', 'print', 'input', 'exec', 'eval', 'loadtxt', 'savetxt', 'genfromtxt',
