@@ -167,7 +167,7 @@ def by_libm() -> list[Callable[..., object]]:
         # before the first call compiles them
         equations.circle = motion.circle = inlined(lambda angle: (math.cos(angle),
                                                                   math.sin(angle)))
-        equations.level = inlined(lambda x: math.tanh(x))
+        equations.tanh = inlined(lambda x: math.tanh(x))
         # casters side by side know the tables alone
         motion.march_few = motion.march
         return [motion.runge_kutta, equations.forward_derivatives]

@@ -37,12 +37,10 @@ second pass over the casters adds them up from the columns that `equations` has 
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from c3p_kernels.compiled import inlined, kernel
-from c3p_kernels.elementary import circle
+from c3p_kernels.elementary import circle, tanh
 
 # constant columns of `casters`: pivot, 1/d, 1/r, μ_e, μ_a, κ, μ_e − μ_a, friction coefficients in
 # the order of ``CasterRobot.losses``, and 1/smoothing …
@@ -56,11 +54,6 @@ COLUMNS = 25
 
 # dry friction is evaluated in lots of this size, full registers of the widest vector units
 LOT = 8
-
-# tanh from a table, as `circle`, in the place of 20 to 30 ns in the mathematics library: in steps
-# of 1/32; beyond 19.0625 it is one to the last bit
-_STEPS, _SATURATED = 32.0, 19.0625
-_LEVELS = np.array([math.tanh(k / _STEPS) for k in range(int(_STEPS * _SATURATED) + 2)])
 
 
 @inlined
@@ -164,18 +157,6 @@ def packed_model(geometry, inertia, platform, losses):
 
 
 @inlined
-def level(x):
-    """Return ``tanh(x)`` within four units of the last place; exactly 0 at 0, odd, never > 1."""
-    size = min(abs(x), _SATURATED)
-    k = int(_STEPS * size + 0.5)
-    h = size - k * (1.0 / _STEPS)
-    q = h * h
-    part = h * ((1.0 - q * (1.0 / 3.0)) + (q * q) * (2.0 / 15.0 - q * (17.0 / 315.0)))
-    whole = _LEVELS[k]
-    return math.copysign((whole + part) / (1.0 + whole * part), x)
-
-
-@inlined
 def friction_torques(casters, levels, i):
     """Return the resisting torques of rolling, pivot and scrub at caster i, and θ̇_x."""
     n = len(casters)
@@ -219,7 +200,7 @@ def equations(model, vx, vy, w):
         m22 += d22
     # all of them in a loop of their own, which the compiler turns into vector instructions
     for j in range(lots):
-        levels[1, j] = level(levels[0, j])
+        levels[1, j] = tanh(levels[0, j])
     # then the forces: those of the platform's own motion, and P and Q of each caster
     g0, g1, g2 = platform_force(body[0], body[1], body[2], 0.0, vx, vy, w, 0.0, 0.0, 0.0)
     f0, f1, f2, loss = -g0, -g1, -g2, 0.0

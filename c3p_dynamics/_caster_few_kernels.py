@@ -36,12 +36,13 @@ from c3p_dynamics._caster_equations import (
     platform_force,
     solved,
 )
-from c3p_dynamics._lane_tables import circle, level
 from c3p_kernels import elementary
 from c3p_kernels.compiled import inlined, kernel
 from c3p_kernels.lanes import FEW, as_few, lane
 from c3p_kernels.specialise import specialise
 
+circle = specialise(elementary.circle, dict(elementary.IN_LANES))
+tanh = specialise(elementary.tanh, dict(elementary.IN_LANES))
 _projected = specialise(equations.projected, {})
 _turning_part = specialise(equations.turning_part, {})
 _inertia_force = specialise(equations.caster_inertia_force, {})
@@ -94,9 +95,9 @@ def accelerations(one, body, lossy, n, c, s, moving, vx, vy, w, wx, wy, wz):
     if lossy:
         steepness, wheel = one[STEEPNESS], one[PER_RADIUS] * along
         roll = (one[ROLL_VISCOUS] * wheel
-                + one[ROLL_DRY] * level(steepness * one[PER_RADIUS] * along))
-        pivot = one[PIVOT_VISCOUS] * rate + one[PIVOT_DRY] * level(steepness * rate)
-        scrub = one[SCRUB_DRY] * level(steepness * contact)
+                + one[ROLL_DRY] * tanh(steepness * one[PER_RADIUS] * along))
+        pivot = one[PIVOT_VISCOUS] * rate + one[PIVOT_DRY] * tanh(steepness * rate)
+        scrub = one[SCRUB_DRY] * tanh(steepness * contact)
         loss = added(0.0, roll * wheel + pivot * rate + scrub * (rate + w), n)
         p = p - one[PER_RADIUS] * roll
         q = q + one[PER_OFFSET] * (pivot + scrub)

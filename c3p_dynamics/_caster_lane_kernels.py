@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from c3p_dynamics import _caster_equations as equations
 from c3p_dynamics import _caster_motion_kernels as motion
 from c3p_dynamics._caster_equations import (
     ANGLE,
@@ -21,13 +20,12 @@ from c3p_dynamics._caster_equations import (
     TURN,
     packed_model,
 )
-from c3p_dynamics._lane_tables import circle, level
-from c3p_kernels import elementary
 from c3p_kernels.compiled import kernel
+from c3p_kernels.elementary import IN_LANES
 from c3p_kernels.lanes import LANES, as_lanes
 from c3p_kernels.specialise import specialise
 
-_march = specialise(motion.march, {elementary.circle: circle, equations.level: level})
+_march = specialise(motion.march, dict(IN_LANES))
 
 
 @kernel

@@ -16,20 +16,15 @@ from c3p_dynamics._caster_equations import (
     RATE,
     cofactors,
     forward_derivatives,
-    level,
     mass_times,
     packed_model,
     terms,
 )
 from c3p_dynamics._caster_motion_kernels import runge_kutta
 from c3p_dynamics.caster_dynamics import bias, forward_dynamics, kinetic_energy, mass_matrix
-from c3p_kernels.compiled import inlined
 from c3p_kinematics.casters import inverse, wheel_jacobian
 
 SEEDS = st.integers(0, 2**32 - 1)
-
-# distance of 1 from the next number
-ULP = np.finfo(float).eps
 
 
 def rough(robot, seed):
@@ -135,32 +130,3 @@ def test_cofactors_over_the_determinant_are_the_inverse(seed):
     assert determinant == pytest.approx(np.linalg.det(matrix), rel=1e-10)
     np.testing.assert_allclose(full(adjugate) / determinant, np.linalg.inv(matrix), rtol=1e-9,
                                atol=1e-10)
-
-
-# `inlined` keeps no machine code, which would outlive a change of the tables
-@inlined
-def levels(x, value):
-    for i in range(len(x)):
-        value[i] = level(x[i])
-
-
-def level_of(x):
-    value = np.empty_like(x)
-    levels(x, value)
-    return value
-
-
-@pytest.mark.parametrize('reach', [1e-12, 1 / 64, 1 / 32, 1.0, 19.5, 800.0])
-def test_level_is_tanh_to_four_units_of_the_last_place(reach):
-    x = np.random.default_rng(2).uniform(-reach, reach, 50_000)
-    np.testing.assert_allclose(level_of(x), np.tanh(x), rtol=4 * ULP, atol=0)
-
-
-def test_level_is_odd_stands_still_at_zero_and_never_exceeds_one():
-    x = np.concatenate([np.linspace(0, 20, 20_001), [1e300, np.inf]])
-    value = level_of(x)
-    np.testing.assert_array_equal(value, -level_of(-x))
-    assert value[0] == 0.0
-    assert value.max() == 1.0
-    # a tanh that fell by more than its rounding would let friction give back energy
-    assert np.diff(value).min() >= -2 * ULP
