@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from c3p_controller import CONTROLLERS
+from c3p_controller import law_names
 from c3p_simulation import PLANTS, STRICT, WAIT
 
-__all__ = ['CONTROLLERS', 'EXPERIMENTS', 'HARDWARE', 'PLANTS', 'REALTIME', 'STRICT',
-           'SYNCHRONOUS', 'WAIT']
+__all__ = ['EXPERIMENTS', 'HARDWARE', 'PLANTS', 'REALTIME', 'STRICT', 'SYNCHRONOUS', 'WAIT',
+           'law_names']
 
 HARDWARE = ('none', 'emulated')
 

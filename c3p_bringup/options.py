@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 from c3p_bringup.choices import STRICT, SYNCHRONOUS, WAIT
+from c3p_controller import CONTROLLERS, law_named
 from c3p_description.reading.loader import load_casters
 from c3p_hardware.axes import card_settings
 from c3p_hardware.emulator.parameters import cards_like
@@ -31,10 +32,18 @@ PATIENCE = {'missed_cycles': 4, 'silence_timeout': 1.0, 'heartbeat_timeout': 2.0
             'heartbeat_period': 0.1}
 
 
-def known_latency(plant: str, hardware: str = 'none') -> dict[str, float]:
-    """Return the latency parameters of the controllers for a simulated robot."""
+def known_latency(plant: str, hardware: str = 'none', controller: str = '') -> dict[str, float]:
+    """
+    Return the latency parameters of the laws for a simulated robot.
+
+    A `controller` of another package has one if its settings have a latency; the node declares it
+    only where that law is chosen.
+    """
     latency = LATENCY[plant] if hardware == 'none' else BUS_LATENCY
-    return {'mpc.latency': latency}
+    found = {'mpc.latency': latency}
+    if controller and controller not in CONTROLLERS and law_named(controller).takes_latency():
+        found[f'{controller}.latency'] = latency
+    return found
 
 
 @dataclass(frozen=True)
@@ -53,7 +62,7 @@ class DriveOptions:
     start_steering: Sequence[float] = (0.0,)    # one for all casters or one for each, rad
     plant: str = 'analytic'
     hardware: str = 'none'
-    controller: str = 'mpc'                     # one of CONTROLLERS, in both controller nodes
+    controller: str = 'mpc'                     # one of law_names(), in both controller nodes
     nodes: str = 'one-process'                  # or processes
     realtime_factor: float = 1.0                # robot time per real time; 0 is lockstep
     realtime: str = WAIT
@@ -96,7 +105,8 @@ def parameter_files(options: DriveOptions, bag: Path, place: Path) -> list[Path]
     # all commanding nodes start in this drive: a short silence suffices
     silence = 0.5 if options.lockstep or options.hardware != 'none' else 0.1
     first = _write(place / 'defaults.yaml', {'/**/velocity_controller': {
-        'start_silence': silence, **known_latency(options.plant, options.hardware)},
+        'start_silence': silence,
+        **known_latency(options.plant, options.hardware, options.controller)},
         '/**/sensed_kinematics': dict(SYNCHRONOUS), '/**/hardware_interface': PATIENCE,
         **({} if options.hardware == 'none' else {
             '/**/emulated_cards': cards_like(hardware_values(options.parameters))})})

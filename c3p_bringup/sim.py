@@ -82,7 +82,8 @@ def simulate_casters(options: SimOptions, announce: Callable[[str], None] = prin
     nodes: dict[str, dict[str, Any]] = {name: {'use_sim_time': own_clock} for name in CHAIN}
     chosen = dict(options.chosen)
     controller = {'controller': chosen.pop('controller')} if 'controller' in chosen else {}
-    nodes['velocity_controller'] |= known_latency(chosen.get('plant', 'analytic')) | controller
+    nodes['velocity_controller'] |= known_latency(
+        chosen.get('plant', 'analytic'), controller=controller.get('controller', '')) | controller
     nodes['position_controller'] |= controller
     nodes['simulation'] = {
         **_time(options), 'realtime': options.realtime, 'publish_clock': own_clock,

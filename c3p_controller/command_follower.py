@@ -197,9 +197,12 @@ class CommandFollower:
             1e-9 * (cycle - stamp))
         try:
             self._gripping.supervise(sensed, setpoint, dt)
-            torque = np.asarray(self.law.step(sensed, setpoint, dt), float)
+            torque = self._gripping.demand(sensed, setpoint, dt)
         except ArithmeticError as error:
             raise LawFailure(f'{type(self.law).__name__}: {error}') from error
+        except Exception as error:  # the law may be the code of another package
+            raise LawFailure(f'{type(self.law).__name__} raised {type(error).__name__}: {error}'
+                             ) from error
         admitted = self._gripping.admit(torque)
         if admitted is None:
             raise LawFailure(f'{type(self.law).__name__}: torque = {torque.tolist()}: must be '

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -125,6 +126,12 @@ def braking_torque(robot: CasterRobot, wheel_rate: Array, damping: float, stands
     torque = np.zeros(robot.efforts)
     torque[:robot.count] = np.where(moves, -damping * wheel_rate, 0.0)
     return limit_torque(torque, torque_bounds(robot))
+
+
+def limits_of(values: Any) -> ReferenceLimits:
+    """Return the limits of the setpoints, of the parameters of the velocity controller."""
+    return ReferenceLimits(values.speed_limit, values.yaw_rate_limit, values.acceleration_limit,
+                           values.yaw_acceleration_limit, values.command_smoothing)
 
 
 @dataclass(frozen=True)
@@ -282,6 +289,10 @@ class TractionControl:
         return ''
 
 
+class TorqueShapeError(ArithmeticError):
+    """Torques of a law that are not one number for each motor of the robot."""
+
+
 class GrippingLaw:
     """
     Torque law under traction control and watch of divergence: the one place that applies them.
@@ -322,11 +333,30 @@ class GrippingLaw:
             self.sent = admitted
         return admitted
 
+    def demand(self, sensed: Sensed, setpoint: Setpoint, dt: float) -> Array:
+        """
+        Return the torques that the law demands, N·m, without limits.
+
+        Raises
+        ------
+        TorqueShapeError
+            Not one number for each motor: the kernels that follow do not check it.
+        """
+        torque = np.ascontiguousarray(self.law.step(sensed, setpoint, dt), float)
+        if torque.shape != self.traction.bound.shape:
+            raise TorqueShapeError(f'torques of the shape {torque.shape}: must be '
+                                   f'{self.traction.bound.shape}, one for each motor')
+        return torque
+
     def step(self, sensed: Sensed, setpoint: Setpoint, dt: float) -> Array:
-        """Return the torques, N·m; parameters as in `TorqueLaw.step`, raises Divergence."""
+        """
+        Return the torques, N·m; parameters as in `TorqueLaw.step`.
+
+        Raises Divergence, and TorqueShapeError.
+        """
         self.begin(sensed, dt)
         self.supervise(sensed, setpoint, dt)
-        return self.apply(self.law.step(sensed, setpoint, dt))
+        return self.apply(self.demand(sensed, setpoint, dt))
 
     def prepare(self) -> None:
         """Prepare the next step, as `TorqueLaw.prepare`."""

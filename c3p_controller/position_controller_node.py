@@ -17,10 +17,11 @@ import numpy as np
 from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Odometry
 
-from c3p_controller import PAPER
-from c3p_controller.controllers import make_position, pace_of, position_gains
+from c3p_controller import law_named
+from c3p_controller.controllers import make_position, position_gains
 from c3p_controller.goals.goal_life import NO_COMMAND, NO_ODOMETRY, REACHED, RESTARTED, stands
 from c3p_controller.goals.rearm import lock_ends, robot_step
+from c3p_controller.reading.law_parameters import position_entries
 from c3p_controller.ros.drive_commands import DriveCommands
 from c3p_controller.ros.goal_frames import GoalFrames
 from c3p_controller.ros.goal_interface import GoalInterface, zone_values
@@ -40,6 +41,8 @@ GRACE_NS = 100_000
 class PositionControllerNode(SuiteNode):
     """Adapter between topics and a position law."""
 
+    MORE_ENTRIES = staticmethod(position_entries)
+
     def __init__(self, **options: Any) -> None:
         """Create the law, publishers, subscriptions and the watch."""
         super().__init__('position_controller', Path(__file__).with_name(
@@ -54,8 +57,8 @@ class PositionControllerNode(SuiteNode):
         # robot time, s, is continuous also where stamps jump
         self._twist, self._command_due, self._time = np.zeros(3), 0, 0.0
         self._lock = LockWatch(self, self.diagnostics, self._on_lock)
-        self._commands = DriveCommands(self, values.use_stamped_vel, values.controller != PAPER,
-                                       self.watch_time())
+        self._commands = DriveCommands(self, values.use_stamped_vel,
+                                       law_named(values.controller).previews, self.watch_time())
         self._goals = GoalInterface(self, self.robot.name, self._frames, values.navigate_action,
                                     self._resolve, self._drive_to, self._give_up)
         self.at_end(self._goals.destroy)
@@ -134,7 +137,7 @@ class PositionControllerNode(SuiteNode):
             self.diagnostics.withhold(error)
             self._give_up(NO_COMMAND, f'{error}')
             return
-        self._goals.progress(stamp, command, pose, pace_of(values))
+        self._goals.progress(stamp, command, pose, law.pace(values))
         self._goals.report(outcome)
         if outcome and not values.hold_goal:
             self._controller.cancel()
@@ -150,8 +153,8 @@ class PositionControllerNode(SuiteNode):
 
     def _resume(self, before: np.ndarray | None, pose: np.ndarray, gap: float) -> None:
         """Resume the goal after a gap, or a change of the clock, if the robot is the same."""
-        reason, text = self._odom.ends(before, pose, gap, pace_of(self.parameters.value),
-                                       self._stamps.restarted)
+        pace = self._controller.pace(self.parameters.value)
+        reason, text = self._odom.ends(before, pose, gap, pace, self._stamps.restarted)
         if reason:
             self._give_up(reason, text)
         elif self._controller.goal is not None:

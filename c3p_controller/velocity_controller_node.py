@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Node: executes ``cmd_vel`` with one of the controllers of controllers.py.
+Node: executes ``cmd_vel`` with the torque law that the parameter ``controller`` names.
 
 Each cycle begins with ``joint_states`` and carries its stamp. The papers' law publishes
 ``reference_acceleration`` with the ``odom`` of that stamp, and fuses its ``dynamics_effort`` into
@@ -21,29 +21,25 @@ from sensor_msgs.msg import JointState
 
 from c3p_controller.command_interlock import CommandInterlock
 from c3p_controller.controllers import check_chain, make_chain, retune_chain
-from c3p_controller.limits import braking_torque
-from c3p_controller.ros.stop_report import StopReport
+from c3p_controller.reading.law_parameters import velocity_entries
+from c3p_controller.reading.laws import found
 from c3p_controller.ros.velocity_interfaces import LockReport, chain_adapter, subscribe_command
+from c3p_controller.ros.wheel_output import StopReport, WheelOutput
 from c3p_controller.torque_law import Sensed
 from c3p_kinematics.sample_times import Repetition, SampleStep
 from c3p_ros.cdr import JointStateRead, OdometryRead
 from c3p_ros.cycle import CycleClock, Lifelines, StampJoin, StepWatch
 from c3p_ros.diagnostics import ERROR, OK, WARN, warned
-from c3p_ros.messages import (
-    EffortCoding,
-    JointCoding,
-    MessageError,
-    planar,
-    planar_pose,
-)
-from c3p_ros.node import LATEST, RELIABLE, SENSOR_DATA, SuiteNode
+from c3p_ros.messages import EffortCoding, JointCoding, MessageError, planar, planar_pose
+from c3p_ros.node import RELIABLE, SENSOR_DATA, SuiteNode
 from c3p_ros.publisher_watch import PublisherWatch
 from c3p_ros.session import run
-from c3p_ros.wire import JointStateWriter
 
 
 class VelocityControllerNode(SuiteNode):
     """Adapter between topics, the command interlock and the chain of a controller."""
+
+    MORE_ENTRIES = staticmethod(velocity_entries)
 
     def __init__(self, **options: Any) -> None:
         """Create the chain, publishers, subscriptions and the watch; compile the kernels."""
@@ -53,31 +49,29 @@ class VelocityControllerNode(SuiteNode):
         self._joints, self.efforts = JointCoding(self.robot), EffortCoding(self.robot)
         self.interlock = CommandInterlock(values.cmd_vel_timeout, values.start_silence)
         self._stamps, self._sensed = CycleClock(), StampJoin('joints', 'odom')
-        self._steps, self._largest, self._time, self.frame = StepWatch(), 0.0, 0.0, 'odom'
-        self._newest, self._wheel_rate = 0, np.zeros(self.robot.count)
-        self._pace = SampleStep(values.stamp_jitter)
+        self._steps, self._time, self.frame = StepWatch(), 0.0, 'odom'
+        self._newest, self._pace = 0, SampleStep(values.stamp_jitter)
         self._repetition, self._law = Repetition(self.robot.count), make_chain(values, self.robot)
-        for text in (*self.robot_warnings, self._law.traction.stronger()):
+        for text in (*self.robot_warnings, *found().troubles, self._law.traction.stronger()):
             self.caution(text)
-        adapter = chain_adapter(self._law)
-        self.alive = Lifelines('joint_states', 'odom', *adapter.PARTS,
+        self._chain = chain_adapter(self._law)
+        self.alive = Lifelines('joint_states', 'odom', *self._chain.PARTS,
                                timeout=values.chain_timeout)
         self._lock, self._stop = LockReport(self, self.diagnostics), StopReport(self)
         self.parameters.check, self.parameters.changed = check_chain, self._retune
-        self._write_effort = JointStateWriter(self.efforts.names, ['effort'], 'wheel_effort')
-        self._effort = self.create_publisher(JointState, 'wheel_effort', LATEST)
-        subscribe_command(self, self.interlock, values.use_stamped_vel)
+        self._output = WheelOutput(self, self._lock.publish, self._stop)
+        subscribe_command(self, values.use_stamped_vel)
         self.listen(JointState, 'joint_states', self._on_joints, SENSOR_DATA)
         self.listen(Odometry, 'odom', self._on_odom, RELIABLE)
-        self._chain = adapter(self, self._law)
+        self._chain.connect(self, self._output.carry_out)
         self.watch(self._on_watch)
         PublisherWatch(self, 'joint_states', act=self.alive.surplus)
 
     def metrics(self) -> Mapping[str, Any]:
         """Return the metrics for the diagnostics."""
-        largest, self._largest = self._largest, 0.0
         return {'controller': self.parameters.value.controller, 'follows': self._law.follows,
-                'cycles': self._steps.count, 'largest torque [N·m]': f'{largest:.3f}',
+                'cycles': self._steps.count,
+                'largest torque [N·m]': f'{self._output.largest():.3f}',
                 'longest step [ms]': f'{1e3 * self._steps.longest():.3f}',
                 'locked': self.interlock.lock or 'no', **self._law.metrics()}
 
@@ -102,10 +96,10 @@ class VelocityControllerNode(SuiteNode):
             self.interlock.fault('time went back')
             self._law.forget()
             self._stamps, self._sensed = CycleClock(), StampJoin('joints', 'odom')
-        self._newest, self._wheel_rate = stamp, sample[3]
+        self._newest, self._output.wheel_rate = stamp, sample[3]
         self.alive.beat('joint_states', now)
         if lost := bool(self.alive.lost(now)):
-            self.brake(stamp)
+            self._output.brake(stamp)
         self._stop.watch(now, sample[3], lost)
         self._begin(self._sensed.put('joints', stamp, sample), stamp)
 
@@ -142,7 +136,8 @@ class VelocityControllerNode(SuiteNode):
         if fault := self._law.traction.fault:
             self.interlock.stop(fault, now)
         command = self.interlock.active(now, stamp)
-        self._chain.cycle(sensed, command, stamp, dt, lost)
+        decision = self._chain.cycle(sensed, (command, self.interlock.stamp), stamp, dt, lost)
+        self._output.carry_out(decision, stamp)
         self._stop.deceleration = self._law.halts(command)
         taken = time.perf_counter() - begin
         # the torque is on its way
@@ -155,32 +150,13 @@ class VelocityControllerNode(SuiteNode):
         # simulated cycles have another duration
         self._steps.add(taken + time.perf_counter() - begin, None if self.simulated_time else dt)
 
-    def brake(self, stamp: int) -> None:
-        """Publish braking torques; zero where the wheel rates are ambiguous."""
-        values, trusted = self.parameters.value, not self.alive.lack
-        self.drive(braking_torque(self.robot, trusted * self._wheel_rate, values.stop_damping,
-                                  values.standstill_speed), stamp, brakes=True)
-
-    def drive(self, torque: np.ndarray, stamp: int, brakes: bool = False) -> None:
-        """Publish torques, N·m; torques that are not finite stop the robot."""
-        if self.interlock.opening(self.watch_time()):
-            torque = np.zeros(self.robot.efforts)
-        self._lock.publish(self.interlock.lock)
-        if self._stop.silent:
-            return
-        if self.send(self._effort, self._write_effort, stamp, effort=self.efforts.encode(torque)):
-            self._largest = max(self._largest, *map(abs, torque.tolist()))
-        elif not brakes:
-            self.interlock.stop('the torque is not finite', self.watch_time())
-            self.brake(stamp)
-
     def _on_watch(self) -> None:
         now, report = self.watch_time(), self.diagnostics.condition
         if lost := self.alive.lost(now):
             self.interlock.fault(reason := f'no {", ".join(lost)}')
             report('chain', ERROR, f'{reason} ({self.alive.ages(now)}): the wheels brake')
             if 'joint_states' in lost:
-                self.drive(np.zeros(self.robot.efforts), self.now_ns())
+                self._output.drive(np.zeros(self.robot.efforts), self.now_ns())
         else:
             report('chain', OK, 'whole again')
         self._stop.diagnose()

@@ -27,7 +27,7 @@ from c3p_ros.diagnostics import Diagnostics
 from c3p_ros.exchange import Exchange, Listener, subscribers
 from c3p_ros.input_watch import WatchedNode
 from c3p_ros.messages import MessageError, check_age, ns_to_stamp, pose_numbers
-from c3p_ros.parameters import Parameters
+from c3p_ros.parameters import MoreEntries, Parameters
 from c3p_ros.real_time import CrowdedProcessor
 from c3p_ros.schema import COMMON
 from c3p_ros.wire import READERS
@@ -77,6 +77,9 @@ class SuiteNode(WatchedNode):
     # groups of parameters that the node declares on its own
     OWN_GROUPS: tuple[str, ...] = ()
 
+    # entries that depend on the parameters with which the node was started, as of `Parameters`
+    MORE_ENTRIES: MoreEntries | None = None
+
     def __init__(self, name: str, *schemas: Path, **options: Any) -> None:
         """Declare the parameters and load the robot."""
         super().__init__(name, **options)
@@ -87,7 +90,8 @@ class SuiteNode(WatchedNode):
         self.at_end(self._leave)
         # fixed at the start: read several times a cycle
         self._simulated = bool(self.get_parameter('use_sim_time').value)
-        self.parameters = Parameters(self, COMMON, *schemas, own=self.OWN_GROUPS)
+        self.parameters = Parameters(self, COMMON, *schemas, own=self.OWN_GROUPS,
+                                     more=self.MORE_ENTRIES)
         # what its file says is taken for something else; one node of the chain logs them
         self.robot_warnings: tuple[str, ...] = ()
         self.robot = self._load_robot()

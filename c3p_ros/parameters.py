@@ -24,6 +24,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from c3p_ros.schema import (
+    Entries,
     ParameterError,
     converted,
     read_schema,
@@ -40,6 +41,8 @@ TYPES = {
     'int_array': Parameter.Type.INTEGER_ARRAY, 'double_array': Parameter.Type.DOUBLE_ARRAY,
     'string_array': Parameter.Type.STRING_ARRAY,
 }
+
+MoreEntries = Callable[[Entries, Mapping[str, Any]], Entries]
 
 # accepted in their place
 WHOLE = {Parameter.Type.DOUBLE: Parameter.Type.INTEGER,
@@ -88,6 +91,9 @@ class Parameters:
         Later files add to earlier ones.
     own : sequence of str
         Groups with user-defined names, which the node itself declares and validates.
+    more : callable, optional
+        Takes the entries of the files and ``{name: value}`` of the parameters that the node was
+        started with; returns entries that depend on these.
 
     Attributes
     ----------
@@ -105,14 +111,18 @@ class Parameters:
         A value out of range, or a parameter that is not in a schema.
     """
 
-    def __init__(self, node: Node, *schemas: Path, own: Sequence[str] = ()) -> None:
+    def __init__(self, node: Node, *schemas: Path, own: Sequence[str] = (),
+                 more: MoreEntries | None = None) -> None:
         """Declare and validate every parameter."""
         self._node = node
+        given = overrides_of(node)
         self._entries = read_schema(*schemas)
+        if more is not None:
+            self._entries |= more(self._entries, {
+                name: parameter.value for name, parameter in given.items()})
         self._kind = values_class(self._entries)
         self.check: Callable[[Any], None] = lambda values: None
         self.changed: Callable[[], None] = lambda: None
-        given = overrides_of(node)
         self._reject_unknown(given, (*FOREIGN, *own))
         for name, entry in self._entries.items():
             self._declare(name, entry, given.get(name))

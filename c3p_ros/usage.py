@@ -55,6 +55,8 @@ def usage(node: Callable[..., Any]) -> str:
             '--params-file FILE]', '', (module.__doc__ or '').strip()]
     schema = file.with_name(f'{program.removesuffix("_node")}_parameters.yaml')
     entries = read_schema(COMMON, *([schema] if schema.is_file() else []))
+    if more := getattr(node, 'MORE_ENTRIES', None):
+        entries |= more(entries, {})
     text += ['', 'Parameters:']
     for name, entry in entries.items():
         default = entry.get('default_value')

@@ -67,13 +67,14 @@ ARGUMENTS = [
 
 def control(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Return the nodes of the control chain and the simulated robot."""
-    sim, hardware = (LaunchConfiguration(name).perform(context) for name in ('sim', 'hardware'))
+    sim, hardware, law = (LaunchConfiguration(name).perform(context)
+                          for name in ('sim', 'hardware', 'controller'))
     check_robot(sim, hardware)
     simulated = sim != 'none' and hardware == 'none'
     values, options = law_values(context), goal_options(context)
     # the parameter file overrides these defaults
     defaults: dict[str, dict[str, Any]] = (
-        {'velocity_controller': known_latency(sim, hardware)} if sim != 'none' else {})
+        {'velocity_controller': known_latency(sim, hardware, law)} if sim != 'none' else {})
     if sim != 'none' or hardware != 'none':
         defaults['sensed_kinematics'] = dict(SYNCHRONOUS)
     if hardware != 'none':

@@ -110,7 +110,8 @@ def node_parameters(context: LaunchContext, hardware: str, sim: str
     cards = checked_cards(context)
     if hardware == 'emulated':
         defaults = {'hardware_interface': PATIENCE, 'emulated_cards': cards,
-                    'velocity_controller': known_latency(sim, hardware)}
+                    'velocity_controller': known_latency(
+                        sim, hardware, LaunchConfiguration('controller').perform(context))}
         values['emulated_cards'] |= {'plant': sim, **start_values(context)}
     return layered(defaults, values)
 

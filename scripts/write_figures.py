@@ -36,6 +36,7 @@ from typing import Any, NamedTuple
 from figure_studies import STUDIES
 from figure_study import Cell
 
+from c3p_controller import BUILT_IN, law_named
 from c3p_experiments.catalogue import EXPERIMENTS
 from c3p_experiments.loop.conditions import Bench, Conditions
 from c3p_experiments.loop.outcome import Row
@@ -46,7 +47,8 @@ PAGES = ROOT / 'README.md', ROOT / 'docs' / 'experiments.md'
 OTHERS = tuple(ROOT / 'docs' / f'{name}.md' for name in (
     'controllers', 'fewer_motors', 'limits', 'predictive', 'robots', 'traction'))
 DATA = ROOT / 'docs' / 'figures.json'
-CONTROLLERS = {'mpc': 'mpc', 'paper': "papers' law"}
+# laws of the suite: heading of their column, the default law first
+CONTROLLERS = {name: law_named(name).title or name for name in reversed(BUILT_IN)}
 COMPARED = [name for name, experiment in EXPERIMENTS.items() if experiment.compared]
 BLOCK = re.compile(r'<!-- figures: (\w+) -->\n.*?<!-- end -->', re.DOTALL)
 INLINE = re.compile(r'(<!-- figure: (\w+)/(\w+)/([^>]+) -->).*?(<!-- end -->)', re.DOTALL)

@@ -14,6 +14,7 @@ from c3p_bringup.choices import PLANTS
 from c3p_bringup.cli.common import (
     INTERRUPTED,
     MISSED,
+    add_controller,
     add_results,
     add_robot,
     count,
@@ -72,8 +73,7 @@ def add_campaign(commands: Any) -> None:
 
 
 def _add_task(command: argparse.ArgumentParser, default: CampaignSpec) -> None:
-    command.add_argument('--controller', default=default.controller,
-                         help='mpc or paper (default: %(default)s)')
+    add_controller(command, default.controller, checked=False)
     command.add_argument('--plant', default=default.plant, choices=PLANTS,
                          help='simulated plant (default: %(default)s)')
     add_robot(command, None, f'{default.robot}, or the one of the experiment')

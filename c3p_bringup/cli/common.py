@@ -17,7 +17,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
-from c3p_bringup.choices import PLANTS
+from c3p_bringup.choices import PLANTS, law_names
 from c3p_bringup.cli import FAILED, INTERRUPTED, MISSED  # noqa: F401
 from c3p_bringup.modules import import_reason
 
@@ -90,6 +90,21 @@ def add_robot(command: argparse.ArgumentParser, default: str | None = 'c3p',
         f'{default_text}){note}')
     complete(robot, _robots, files=True)
     add_robot_options(command)
+
+
+def add_controller(command: argparse.ArgumentParser, default: str | None = 'mpc',
+                   note: str = '', checked: bool = True) -> None:
+    """
+    Add ``--controller``, whose help begins with `note` and lists the laws of all packages.
+
+    The help shows `default`, or mpc for None. `checked`: the parser rejects other names; otherwise
+    the command does.
+    """
+    laws = law_names()
+    controller = command.add_argument(
+        '--controller', choices=laws if checked else None, default=default,
+        help=f'{note}{" or ".join(laws)} (default: {default or "mpc"})')
+    complete(controller, law_names)
 
 
 def complete(argument: argparse.Action, names: Callable[[], Iterable[str]], files: bool = False

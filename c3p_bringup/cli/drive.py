@@ -9,8 +9,9 @@ import math
 import sys
 from typing import Any
 
-from c3p_bringup.choices import CONTROLLERS, HARDWARE, REALTIME
+from c3p_bringup.choices import HARDWARE, REALTIME
 from c3p_bringup.cli.common import (
+    add_controller,
     add_params_file,
     add_plant,
     add_results,
@@ -42,8 +43,7 @@ def add_drive(commands: Any) -> None:
                        help='emulated: through the hardware interface, CANopen frames and '
                             'emulated motor cards in a process of their own (default: '
                             '%(default)s)')
-    drive.add_argument('--controller', choices=CONTROLLERS, default='mpc',
-                       help="the papers' cascade or predictive control (default: %(default)s)")
+    add_controller(drive)
     drive.add_argument('--nodes', choices=['one-process', 'processes'], default='one-process',
                        help='all nodes in this process, or each in its own (default: %(default)s)')
     drive.add_argument('--realtime-factor', type=not_negative, default=1.0, metavar='F',

@@ -13,6 +13,7 @@ from c3p_bringup.choices import EXPERIMENTS, PLANTS
 from c3p_bringup.cli.commands import similar
 from c3p_bringup.cli.common import (
     MISSED,
+    add_controller,
     add_json,
     add_robot,
     complete,
@@ -49,7 +50,7 @@ def add_experiment(commands: Any) -> None:
     command.add_argument('--list', action='store_true', help='list the experiments')
     command.add_argument('--plant', choices=PLANTS,
                          help='rolling without slip, or tyres in contact (default: analytic)')
-    command.add_argument('--controller', help='paper or mpc (default: mpc)')
+    add_controller(command, None, checked=False)
     add_robot(command, None, 'the one of the paper')
     command.add_argument('--friction', type=finite, metavar='MU',
                          help='friction of the tyres, plant mujoco (default: 0.8)')

@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from c3p_bringup.choices import CONTROLLERS
 from c3p_bringup.cli.common import (
     FAILED,
     MISSED,
+    add_controller,
     add_results,
     bar_of_fraction,
     make_places,
@@ -42,8 +42,7 @@ def add_robot_command(commands: argparse._SubParsersAction) -> None:
                          help='option of the reader of a URDF (tolerance, ignore, wheel_radius, '
                               'base_link, driven), or a field of the robot such as '
                               'casters.torque_limit; may be repeated')
-    command.add_argument('--controller', choices=CONTROLLERS, default='mpc',
-                         help='of the battery (default: %(default)s)')
+    add_controller(command, note='of the battery: ')
     command.add_argument('--no-battery', dest='battery', action='store_false',
                          help='do not drive')
     command.add_argument('--write', type=Path, metavar='FILE',

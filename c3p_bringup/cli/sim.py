@@ -14,9 +14,10 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from c3p_bringup.choices import CONTROLLERS, PLANTS, STRICT, WAIT
+from c3p_bringup.choices import PLANTS, STRICT, WAIT
 from c3p_bringup.cli.common import (
     MISSED,
+    add_controller,
     add_json,
     add_params_file,
     add_robot,
@@ -48,9 +49,7 @@ def add_sim(commands: Any) -> None:
     command.add_argument('--plant', choices=PLANTS,
                          help='simulated plant of a caster robot (default: '
                               f'{OF_CASTERS["plant"]})')
-    command.add_argument('--controller', choices=CONTROLLERS,
-                         help="of a caster robot: the papers' cascade or predictive control "
-                              f'(default: {OF_CASTERS["controller"]})')
+    add_controller(command, None, 'of a caster robot: ')
     command.add_argument('--start-steering', type=finite, nargs='+', metavar='DEG',
                          help='steering angles of a caster robot at the start, one for all or one '
                               f'per caster (default: {OF_CASTERS["start_steering"]:g})')

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from c3p_bringup.cli.campaign import add_workers
 from c3p_bringup.cli.common import (
+    add_controller,
     add_params_file,
     add_plant,
     add_results,
@@ -34,13 +35,13 @@ def add_tune(commands: Any) -> None:
                     'mean drive well: casters aligned soon, on the path, close to the goal, '
                     'soon, with little torque. Writes a ROS 2 parameter file that is never worse '
                     'than the start in the drives of the search.')
-    command.add_argument('--controller', default='mpc',
-                         help='mpc or paper (default: %(default)s)')
+    add_controller(command, checked=False)
     command.add_argument('--what', nargs='+', default=[], metavar='NAME[=LOW:HIGH]',
                          help='parameters of the nodes, or groups of them: lambda, K, mu, loop '
                               '(paper), weights (mpc), gains, path; ranges are a tenth to ten '
                               'times the start where none is given (default: lambda K mu for '
-                              'paper, weights for mpc)')
+                              'paper, weights for mpc, each number of its settings for a law of '
+                              'another package)')
     add_plant(command)
     add_robot(command)
     command.add_argument('--evaluations', type=count, default=100, metavar='N',
@@ -72,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     load_casters(arguments.robot)  # another kind of vehicle is an error before the search
     scenarios = Scenarios(arguments.controller, arguments.plant, arguments.robot, arguments.seed,
                           weights_of(arguments.objective))
-    given = read_parameters(arguments.params_file)
+    given = read_parameters(arguments.params_file, arguments.controller)
     tunables = find(arguments.controller, arguments.what, given)
     place = arguments.out / 'tuned.yaml'
     make_places(arguments.out, arguments.json)

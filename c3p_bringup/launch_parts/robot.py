@@ -15,7 +15,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterFile
 
-from c3p_bringup.choices import CONTROLLERS
+from c3p_bringup.choices import law_names
 from c3p_bringup.launch_parts.actions import (
     BOOLEAN,
     FRAME_TOPICS,
@@ -51,8 +51,9 @@ def chain_arguments() -> list[DeclareLaunchArgument]:
     """Return the arguments of the control chain."""
     return [
         argument('controller', '', 'Law of both controllers. paper: cascade of the papers. '
-                 'mpc: predictive control. Empty: as in params_file, default mpc.',
-                 ('', *CONTROLLERS)),
+                 'mpc: predictive control. Or a law of an installed package. Empty: as in '
+                 'params_file, default mpc.',
+                 ('', *law_names())),
         argument('nodes', 'one-process', 'All nodes of the chain and the simulated robot in one '
                  'process (lowest latency), or in separate processes.',
                  ('one-process', 'processes')),

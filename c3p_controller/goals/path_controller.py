@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -85,6 +86,18 @@ def _travel(here, speed, length, places, allowed, acceleration, deceleration, ap
 
 class PathController(PositionLaw):
     """Travels along a path to its end; the memory is the path and the place along it."""
+
+    Settings: ClassVar[type[PathGains]] = PathGains
+    group: ClassVar[str] = 'path'
+
+    @classmethod
+    def read(cls, values: Any, name: str) -> Any:
+        """Return the gains of the parameters; ValueError for a stop outside the goal zone."""
+        for inner, outer in (('stop_distance', 'goal_tolerance'), ('stop_yaw', 'yaw_tolerance')):
+            if getattr(values.path, inner) > getattr(values, outer):
+                raise ValueError(f'path.{inner} = {getattr(values.path, inner)}: must be at most '
+                                 f'{outer} = {getattr(values, outer)}')
+        return super().read(values, name)
 
     def __init__(self, gains: PathGains) -> None:
         """Start without a path; the horizon of `gains` stays."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from c3p_controller.law_settings import Parametrised
 from c3p_controller.torque_law import Preview
 from c3p_description.model import Array
 from c3p_kernels.elementary import wrap_angle
@@ -28,17 +29,26 @@ class PositionCommand(NamedTuple):
     reached: bool
 
 
-class PositionLaw(ABC):
+# gains that are parameters of the position controller itself, whatever its law
+SHARED_GAINS = ('speed', 'goal_tolerance', 'yaw_tolerance')
+
+
+class PositionLaw(Parametrised, ABC):
     """
     Position control law: drives to one goal pose at a time.
 
     Attributes
     ----------
-    gains : dataclass
+    Settings : dataclass
+        Of the gains; those of `SHARED_GAINS` are parameters of the node, the others of a group
+        with the name of the torque law.
+    gains : Settings
     goal : (3,) array or None
     preview : Preview or None
         Reference trajectory of the last command, for torque laws that use it.
     """
+
+    shared: ClassVar[tuple[str, ...]] = SHARED_GAINS
 
     preview: Preview | None = None
 
@@ -46,6 +56,16 @@ class PositionLaw(ABC):
         """Start without a goal."""
         self.gains = gains
         self.goal: Array | None = None
+
+    @classmethod
+    def make(cls, gains: Any) -> PositionLaw:
+        """Return the law with the gains that `read` returns."""
+        return cls(gains)
+
+    @classmethod
+    def pace(cls, values: Any) -> tuple[float, float]:
+        """Return the largest speed and yaw rate of the parameters `values`, m/s and rad/s."""
+        return values.speed, values.path.yaw_rate
 
     @property
     def zone(self) -> tuple[float, float]:

@@ -18,7 +18,8 @@ is needed (docs/papers/el_shenawy.md). `paper.position` is the paper's own form.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -86,6 +87,14 @@ def line_velocity(error: Array, direction: Array, gains: PositionGains) -> Array
 
 class PositionController(PositionLaw):
     """Drives to a goal pose; the memory is the goal, the line and the parts reached."""
+
+    Settings: ClassVar[type[PositionGains]] = PositionGains
+    shared: ClassVar[tuple[str, ...]] = tuple(item.name for item in fields(PositionGains))
+
+    @classmethod
+    def pace(cls, values: Any) -> tuple[float, float]:
+        """Return the largest speed and yaw rate of the parameters `values`, m/s and rad/s."""
+        return values.speed, values.yaw_rate
 
     def __init__(self, gains: PositionGains) -> None:
         """Start without a goal."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from c3p_controller.goals.position_command import (
     checked_goal,
     exponential,
 )
+from c3p_controller.law_settings import fill
 from c3p_controller.paper.angles import ARCTANGENTS, SENSES, check_choices, direction_angle
 from c3p_description.model import Array
 from c3p_kinematics.se2 import wrap
@@ -179,6 +180,25 @@ class PaperPositionController(PositionLaw):
     >>> bool(np.array_equal(controller.step(np.zeros(3)).twist.round(4), [0.4959, 0.0, 0.0]))
     True
     """
+
+    Settings: ClassVar[type[PaperPositionGains]] = PaperPositionGains
+    group: ClassVar[str] = 'printed'
+    shared: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    def read(cls, values: Any, name: str) -> Any:
+        """Return gains and options of the parameters; ValueError for invalid ones."""
+        return super().read(values, name), fill(PaperPositionOptions, values.printed)
+
+    @classmethod
+    def make(cls, gains: Any) -> PositionLaw:
+        """Return the law with the gains and options that `read` returns."""
+        return cls(*gains)
+
+    @classmethod
+    def pace(cls, values: Any) -> tuple[float, float]:
+        """Return the largest speed and yaw rate of the parameters `values`, m/s and rad/s."""
+        return values.speed, values.yaw_rate
 
     def __init__(self, gains: PaperPositionGains | None = None,
                  options: PaperPositionOptions | None = None) -> None:

@@ -13,18 +13,27 @@ is in ``base_link``.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
 
 import numpy as np
 
-from c3p_controller.limits import ReferenceLimits, limit_torque, limit_twist
+from c3p_controller.control_law import ControlLaw
+from c3p_controller.goals.position_command import PositionLaw
+from c3p_controller.law_settings import Entries, fill
+from c3p_controller.limits import ReferenceLimits, limit_torque, limit_twist, limits_of
+from c3p_controller.paper.exponential import PositionController
 from c3p_controller.paper.fusion import OUR_READING, FusionOptions, fuse, singularity_indicator
+from c3p_controller.paper.position import PaperPositionController
 from c3p_controller.torque_law import Sensed, Setpoint
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.caster_dynamics import VIRTUAL_STEERING_WEIGHT, inverse_dynamics
 from c3p_dynamics.friction import friction_compensation
 from c3p_dynamics.traction import torque_bounds
 from c3p_kinematics.casters import inverse
+
+# form of the papers' position law as printed, parameter `paper_law`
+PRINTED = 'printed'
 
 # a filtered command this close to the command is the command, m/s and rad/s
 ARRIVED = 1e-4
@@ -133,7 +142,11 @@ class ReferenceShaper:
         return self._target
 
 
-class PaperLaw:
+# limits of the reference that are parameters of the velocity controller
+TUNED_LIMITS = ('acceleration_limit', 'yaw_acceleration_limit', 'command_smoothing')
+
+
+class PaperLaw(ControlLaw):
     """
     Velocity loop, inverse dynamics and fusion: a `TorqueLaw` that uses the twist of the setpoint.
 
@@ -150,6 +163,35 @@ class PaperLaw:
     True
     """
 
+    Settings: ClassVar[type[PaperSettings]] = PaperSettings
+    previews: ClassVar[bool] = False
+    position: ClassVar[type[PositionLaw]] = PositionController
+    inverse_dynamics: ClassVar[bool] = True
+    tuned: ClassVar[tuple[str, ...]] = ('lambda', 'K', 'mu')
+    title: ClassVar[str] = "papers' law"
+
+    @classmethod
+    def read(cls, values: Any, name: str) -> PaperSettings:
+        """Return the settings of the parameters of the velocity controller; ValueError."""
+        return PaperSettings(fill(VelocityGains, values), limits_of(values),
+                             values.virtual_steering_weight, fill(FusionOptions, values.fusion))
+
+    @classmethod
+    def parameters(cls, name: str) -> tuple[str, ...]:
+        """Return the names of the parameters that `c3p tune` may vary."""
+        return (*(item.name for item in fields(VelocityGains)), 'virtual_steering_weight',
+                *TUNED_LIMITS)
+
+    @classmethod
+    def entries(cls, name: str) -> Entries:
+        """Return no schema entries: the schema file has the parameters."""
+        return {}
+
+    @classmethod
+    def position_of(cls, values: Any) -> type[PositionLaw]:
+        """Return the line law, or the law as printed, by the parameter ``paper_law``."""
+        return PaperPositionController if values.paper_law == PRINTED else cls.position
+
     def __init__(self, robot: CasterRobot, settings: PaperSettings | None = None) -> None:
         """Start from rest."""
         self.robot, self.settings = robot, settings or PaperSettings()
@@ -157,11 +199,6 @@ class PaperLaw:
         self.limit = self._bound.copy()
         self.shaper = ReferenceShaper(self.settings.limits)
         self.reset()
-
-    @property
-    def latency(self) -> float:
-        """Input delay, s: zero, the law has none."""
-        return 0.0
 
     @property
     def reference(self) -> Array:
@@ -184,9 +221,6 @@ class PaperLaw:
         accel = self.accel(setpoint.twist, sensed.twist, dt)
         return self.fuse(sensed, inverse_dynamics(self.robot, sensed.steering, sensed.twist, accel,
                                                   self.settings.virtual_steering_weight))
-
-    def prepare(self) -> None:
-        """Do nothing: the law computes nothing ahead."""
 
     def accel(self, command: Array, sensed: Array, dt: float) -> Array:
         """Return the desired acceleration ν̇ (3,) from commanded and measured twist."""

@@ -23,9 +23,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from operator import ge
+from typing import ClassVar
 
 import numpy as np
 
+from c3p_controller.control_law import ControlLaw
+from c3p_controller.goals.path_controller import PathController
+from c3p_controller.goals.position_command import PositionLaw
 from c3p_controller.predictive._box_ddp import improve, workspace
 from c3p_controller.predictive._kernels import RIPPLE
 from c3p_controller.predictive._plan_kernels import (
@@ -114,8 +118,15 @@ DITHER, DITHER_FREQUENCY = 0.005, 0.5
 TOLERANCE = 1e-4
 
 
-class PredictiveController:
+class PredictiveController(ControlLaw):
     """Receding-horizon controller of the wheel torques; the memory is plan and observer."""
+
+    Settings: ClassVar[type[PredictiveSettings]] = PredictiveSettings
+    previews: ClassVar[bool] = True
+    position: ClassVar[type[PositionLaw]] = PathController
+    freedoms: ClassVar[int] = 2
+    compiler: ClassVar[bool] = True
+    tuned: ClassVar[tuple[str, ...]] = ('weights',)
 
     def __init__(self, robot: CasterRobot, settings: PredictiveSettings | None = None) -> None:
         """Start from rest without a plan."""

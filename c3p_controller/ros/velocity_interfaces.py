@@ -3,12 +3,13 @@
 ROS interfaces of the velocity controller: commands, lock, and an adapter for each kind of chain.
 
 A chain from commands to torques needs one step per cycle, or two with the inverse dynamics node in
-between. `FollowerAdapter` and `PaperAdapter` execute a cycle with one of them, by the same
-protocol.
+between. `FollowerAdapter` and `PaperAdapter` execute a cycle with one of them and return a
+`Decision`, which `WheelOutput` carries out.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -19,8 +20,9 @@ from std_msgs.msg import String
 from trajectory_msgs.msg import MultiDOFJointTrajectory
 
 from c3p_controller.command_follower import CommandFollower, LawFailure
-from c3p_controller.command_interlock import STARTING, CommandInterlock
+from c3p_controller.command_interlock import STARTING
 from c3p_controller.paper.chain import PaperChain
+from c3p_controller.ros.wheel_output import NOTHING, ChainNode, Decision
 from c3p_controller.torque_law import Preview, Sensed
 from c3p_ros.cdr import JointStateRead, TrajectoryRead
 from c3p_ros.diagnostics import ERROR, OK, Diagnostics, warned
@@ -31,9 +33,16 @@ from c3p_ros.wire import AccelWriter
 # reports of the watch after which an unchanged lock is published again: one a second
 REPEAT = 50
 
+# report of a cycle in which the law worked
+WELL = OK, 'well again'
 
-def subscribe_command(node: Any, interlock: CommandInterlock, stamped: bool) -> None:
-    """Subscribe ``cmd_vel``, Twist or TwistStamped, for the `interlock` of `node`."""
+CarryOut = Callable[[Decision, int], None]
+
+
+def subscribe_command(node: ChainNode, stamped: bool) -> None:
+    """Subscribe ``cmd_vel``, Twist or TwistStamped, for the interlock of `node`."""
+    interlock = node.interlock
+
     def received(message: Any) -> None:
         try:
             twist = twist_of(message.twist if stamped else message, 'twist')
@@ -78,15 +87,28 @@ class ChainAdapter(Protocol):
 
     PARTS: ClassVar[tuple[str, ...]]
 
-    def __init__(self, node: Any, law: Any) -> None:
-        """Create the publishers and subscriptions."""
-
-    def cycle(self, sensed: Sensed, command: np.ndarray | None, stamp: int, dt: float | None,
-              lost: bool) -> None:
+    def connect(self, node: ChainNode, carry_out: CarryOut) -> None:
         """
-        Execute the cycle `stamp` of `sensed` and `command`; `dt` is None after a reset.
+        Create the publishers and subscriptions.
 
-        `lost`: a part of the chain is missing.
+        `carry_out` takes decisions that a message brings after `cycle`, and their stamps, ns.
+        """
+
+    def cycle(self, sensed: Sensed, command: tuple[np.ndarray | None, int], stamp: int,
+              dt: float | None, lost: bool) -> Decision:
+        """
+        Execute the cycle `stamp` of `sensed`; return what it decides.
+
+        Parameters
+        ----------
+        sensed : Sensed
+        command : ((3,) array or None, int)
+            Twist, None to stop, and its stamp, ns.
+        stamp : int, ns
+        dt : float or None, s
+            Since the last cycle; None after a reset.
+        lost : bool
+            A part of the chain is missing.
         """
 
 
@@ -95,40 +117,35 @@ class FollowerAdapter:
 
     PARTS: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(self, node: Any, law: CommandFollower) -> None:
+    def __init__(self, chain: CommandFollower) -> None:
+        """Take the chain."""
+        self._chain = chain
+
+    def connect(self, node: ChainNode, carry_out: CarryOut) -> None:
         """Subscribe to the preview."""
-        self._node, self._law = node, law
-        node.listen(MultiDOFJointTrajectory, 'reference_trajectory', self._on_preview, LATEST)
+        def received(message: TrajectoryRead) -> None:
+            try:
+                stamp = node.cycle_stamp(message.stamp, node.interlock.command_timeout)
+                self._chain.take_preview(stamp, Preview(*planar_points(message, node.frame)))
+            except ValueError as error:
+                node.diagnostics.refuse('reference_trajectory', error)
 
-    def _on_preview(self, message: TrajectoryRead) -> None:
-        node = self._node
-        try:
-            stamp = node.cycle_stamp(message.stamp, node.interlock.command_timeout)
-            self._law.take_preview(stamp, Preview(*planar_points(message, node.frame)))
-        except ValueError as error:
-            node.diagnostics.refuse('reference_trajectory', error)
+        node.listen(MultiDOFJointTrajectory, 'reference_trajectory', received, LATEST)
 
-    def cycle(self, sensed: Sensed, command: np.ndarray | None, stamp: int, dt: float | None,
-              lost: bool) -> None:
-        """Send the torques of the law, or brake; parameters as in `ChainAdapter.cycle`."""
-        node = self._node
+    def cycle(self, sensed: Sensed, command: tuple[np.ndarray | None, int], stamp: int,
+              dt: float | None, lost: bool) -> Decision:
+        """Return the torques of the law, or braking; parameters as in `ChainAdapter.cycle`."""
         if lost:
-            return
+            return NOTHING
+        if dt is None:
+            return Decision(brakes=True, report=WELL, rearms=True)
         try:
-            torque = (None if dt is None else
-                      self._law.step(sensed, command, node.interlock.stamp, stamp, dt))
+            torque = self._chain.step(sensed, *command, stamp, dt)
         except LawFailure as error:
-            node.interlock.stop('the law failed', node.watch_time())
-            self._law.reset(sensed)
-            node.diagnostics.condition('law', ERROR, f'{error}; the wheels brake')
-            node.brake(stamp)
-        else:
-            if torque is None:
-                node.brake(stamp)
-            else:
-                node.drive(torque, stamp)
-            node.diagnostics.condition('law', OK, 'well again')
-        node.interlock.rearm(node.watch_time())
+            self._chain.reset(sensed)
+            return Decision(brakes=True, stop='the law failed', rearms=True,
+                            report=(ERROR, f'{error}; the wheels brake'))
+        return Decision(torque, report=WELL, rearms=True)
 
 
 class PaperAdapter:
@@ -136,33 +153,34 @@ class PaperAdapter:
 
     PARTS: ClassVar[tuple[str, ...]] = ('dynamics_effort',)
 
-    def __init__(self, node: Any, law: PaperChain) -> None:
-        """Create the publisher and the subscription."""
-        self._node, self._law = node, law
+    def __init__(self, chain: PaperChain) -> None:
+        """Take the chain."""
+        self._chain = chain
         self._write = AccelWriter('base_link', 'reference_acceleration')
+
+    def connect(self, node: ChainNode, carry_out: CarryOut) -> None:
+        """Create the publisher and the subscription."""
+        self._node, self._carry_out = node, carry_out
         self._accel = node.create_publisher(AccelStamped, 'reference_acceleration', RELIABLE)
         node.listen(JointState, 'dynamics_effort', self._on_dynamics, RELIABLE)
 
-    def cycle(self, sensed: Sensed, command: np.ndarray | None, stamp: int, dt: float | None,
-              lost: bool) -> None:
+    def cycle(self, sensed: Sensed, command: tuple[np.ndarray | None, int], stamp: int,
+              dt: float | None, lost: bool) -> Decision:
         """Publish the desired acceleration; parameters as in `ChainAdapter.cycle`."""
-        node = self._node
         try:
-            sent = node.send(self._accel, self._write, stamp,
-                             self._law.accel(sensed, command, stamp, dt))
-            reason = '' if sent else 'the desired acceleration is not finite'
-            node.diagnostics.condition('law', OK, 'well again')
+            accel = self._chain.accel(sensed, command[0], stamp, dt)
         except ArithmeticError as error:
-            reason = 'the law failed'
-            node.diagnostics.condition('law', ERROR, f'paper: {error}; the wheels brake')
-        if reason:
-            node.interlock.stop(reason, node.watch_time())
-            self._law.reset(sensed)
-            node.brake(stamp)
+            self._chain.reset(sensed)
+            return Decision(brakes=True, stop='the law failed',
+                            report=(ERROR, f'paper: {error}; the wheels brake'))
+        if self._node.send(self._accel, self._write, stamp, accel):
+            return Decision(report=WELL)
+        self._chain.reset(sensed)
+        return Decision(brakes=True, stop='the desired acceleration is not finite', report=WELL)
 
     def _on_dynamics(self, message: JointStateRead) -> None:
         node = self._node
-        if not self._law.expects(message.stamp):
+        if not self._chain.expects(message.stamp):
             return
         try:
             dynamics = node.efforts.read(message)
@@ -171,12 +189,12 @@ class PaperAdapter:
             return
         now = node.watch_time()
         node.alive.beat('dynamics_effort', now)
-        torque = self._law.torque(message.stamp, dynamics)
+        torque = self._chain.torque(message.stamp, dynamics)
         if not node.alive.lost(now):
             node.interlock.rearm(now)
-            node.drive(torque, message.stamp)
+            self._carry_out(Decision(torque), message.stamp)
 
 
-def chain_adapter(law: PaperChain | CommandFollower) -> type[ChainAdapter]:
-    """Return the adapter of the chain `law`."""
-    return PaperAdapter if isinstance(law, PaperChain) else FollowerAdapter
+def chain_adapter(chain: PaperChain | CommandFollower) -> ChainAdapter:
+    """Return the adapter of a chain."""
+    return PaperAdapter(chain) if isinstance(chain, PaperChain) else FollowerAdapter(chain)

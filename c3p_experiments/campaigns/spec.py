@@ -40,7 +40,7 @@ class CampaignSpec:
     Attributes
     ----------
     controller, plant, robot : str
-        One of `controllers.NAMES`; ``mujoco`` or ``analytic``; name or path of the description.
+        Name of a law; ``mujoco`` or ``analytic``; name or path of the description.
     experiment : str
         Name of an experiment; empty drives to `goal`.
     goal : (3,) tuple, m and rad
@@ -95,10 +95,10 @@ class CampaignSpec:
     def __post_init__(self) -> None:
         """Validate the specification."""
         # imported on demand: the command line reads the defaults without loading controllers
-        from c3p_experiments.loop.controllers import NAMES
+        from c3p_controller import law_names
         from c3p_simulation.make_plant import PLANTS
 
-        for name, known in (('controller', NAMES), ('plant', PLANTS)):
+        for name, known in (('controller', law_names()), ('plant', PLANTS)):
             if getattr(self, name) not in known:
                 raise ValueError(f'{name} = {getattr(self, name)}: must be one of '
                                  f'{", ".join(known)}')

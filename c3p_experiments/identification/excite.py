@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from c3p_bags.runs.run_bag import write_run
-from c3p_controller import MPC, PAPER
+from c3p_controller import CONTROLLERS, law_named
 from c3p_controller.torque_law import Setpoint
-from c3p_description.model import Array
+from c3p_description.model import Array, CasterRobot
 from c3p_description.reading.loader import load_casters, robot_description
 from c3p_description.reading.parameters import is_robot_name
 from c3p_dynamics.freedoms import driven_freedoms
@@ -91,7 +91,7 @@ def simulate_excitation(bag: str | Path, robot: str = 'c3p', simulated: str | No
         # rejected before the drive
         raise ValueError(f'bag {bag}: exists already; name another place, or remove it')
     excitation, model = excitation or Excitation(), load_casters(robot)
-    controller = controller or (PAPER if driven_freedoms(model) == 3 else MPC)
+    controller = controller or _first_law(model)
     moves = make_plant(plant, simulated or robot, PlantOptions(sensors=SensorSettings.ideal()))
     sensed = SensedPlant(moves, sensors, seed, model)
     log = run_loop(sensed, make_controller(controller, model).law, ExcitationSource(excitation),
@@ -99,6 +99,13 @@ def simulate_excitation(bag: str | Path, robot: str = 'c3p', simulated: str | No
                    progress=progress, stop=lambda _: stop())
     write_run(log, model, bag, '' if is_robot_name(robot) else robot_description(robot))
     return log
+
+
+def _first_law(robot: CasterRobot) -> str:
+    """Return the first law of the suite for which `robot` has motors enough; mpc needs fewest."""
+    freedoms = driven_freedoms(robot)
+    return next((name for name in CONTROLLERS if law_named(name).freedoms <= freedoms),
+                CONTROLLERS[-1])
 
 
 def _start(seed: int, count: int) -> Array:

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from c3p_controller import law_names
 from c3p_controller.command_follower import WARM_STEERING
 from c3p_description.model import CasterRobot
 from c3p_description.reading.loader import load_casters
 from c3p_experiments.loop.closed_loop import LoopLog, run_loop
 from c3p_experiments.loop.command_sources import Source, TwistSource
-from c3p_experiments.loop.controllers import NAMES, Controller, make_controller
+from c3p_experiments.loop.controllers import Controller, make_controller
 from c3p_kinematics.odometry import Odometry, OdometrySettings
 from c3p_kinematics.odometry_data import SYNCHRONOUS
 from c3p_simulation.make_plant import PLANTS, PlantOptions, make_plant
@@ -37,7 +38,7 @@ class Conditions:
     plant : str
         ``analytic`` (rolling without slip) or ``mujoco`` (tyres in contact).
     controller : str
-        One of `controllers.NAMES`.
+        Name of a law.
     robot : str or None
         Name or path of the description; None for that of the paper.
     friction : float or None
@@ -68,7 +69,7 @@ class Conditions:
 
     def __post_init__(self) -> None:
         """Validate the conditions."""
-        for name, known in (('plant', PLANTS), ('controller', NAMES)):
+        for name, known in (('plant', PLANTS), ('controller', law_names())):
             if getattr(self, name) not in known:
                 raise ValueError(f'{name} = {getattr(self, name)}: must be one of '
                                  f'{", ".join(known)}')

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from c3p_controller import CONTROLLERS, PAPER
-from c3p_controller.controllers import TABLE, check_motors
+from c3p_controller import CONTROLLERS, law_named
+from c3p_controller.controllers import check_motors
 from c3p_controller.limits import GrippingLaw, TractionControl
 from c3p_description.model import CasterRobot
 
@@ -32,6 +32,7 @@ class Controller(NamedTuple):
     uses_preview: bool
 
 
+# of the suite; `law_names` has those of other packages as well
 NAMES = CONTROLLERS
 
 
@@ -43,7 +44,8 @@ def make_controller(name: str, robot: CasterRobot, *, latency: float = 0.010,
     Parameters
     ----------
     name : str
-        One of `NAMES`: ``paper``, the papers' cascade; ``mpc``, the predictive controller.
+        ``paper``, the papers' cascade; ``mpc``, the predictive controller; or a law of an
+        installed package.
     robot : CasterRobot
         Model of the controller.
     latency : float, s
@@ -54,13 +56,11 @@ def make_controller(name: str, robot: CasterRobot, *, latency: float = 0.010,
     Raises
     ------
     ValueError
-        An unknown name, or too few motors for the law.
+        An unknown name, a law that cannot be imported, or too few motors for the law.
     """
-    if name not in TABLE:
-        raise ValueError(f'controller = {name}: must be one of {", ".join(NAMES)}')
+    law = law_named(name)
     check_motors(name, robot)
-    entry, previews = TABLE[name], name != PAPER
-    settings = entry.settings(latency=latency) if previews else entry.settings()
-    gains = entry.gains() if speed is None else entry.gains(speed=speed)
-    return Controller(name, GrippingLaw(entry.law(robot, settings), TractionControl(robot)),
-                      lambda: entry.position(gains), previews)
+    gains = law.position.Settings() if speed is None else law.position.Settings(speed=speed)
+    made = law(robot, law.default_settings(latency))
+    return Controller(name, GrippingLaw(made, TractionControl(robot)),
+                      lambda: law.position(gains), law.previews)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from c3p_controller.controllers import TABLE
+from c3p_controller import law_named
 from c3p_description.model import CasterRobot
 from c3p_experiments.loop.conditions import Bench, Conditions
 from c3p_experiments.loop.controllers import Controller, make_controller
@@ -39,9 +39,9 @@ class RobotBench(Bench):
         """Return a new controller with the gains of this bench."""
         made = make_controller(self.conditions.controller, self.robot,
                                latency=self.conditions.assumed_latency)
-        entry = TABLE[made.name]
+        position = law_named(made.name).position
         kept = {name: value for name, value in self.gains.items()
-                if name in entry.gains.__dataclass_fields__}
+                if name in position.Settings.__dataclass_fields__}
         if speed is not None:
             kept['speed'] = speed
-        return made._replace(position=lambda: entry.position(entry.gains(**kept)))
+        return made._replace(position=lambda: position(position.Settings(**kept)))

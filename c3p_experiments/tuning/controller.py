@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from c3p_controller import PAPER
+from c3p_controller import law_named
 from c3p_controller.controllers import make_law, make_position, traction_of
 from c3p_controller.limits import GrippingLaw, TractionControl
 from c3p_description.model import CasterRobot
@@ -37,15 +37,16 @@ def make(controller: str, robot: CasterRobot, latency: float, changed: Mapping[s
     ValueError
         An invalid combination of parameters.
     """
-    values: dict[str, Any] = {**defaults(), **changed}
+    law = law_named(controller)
+    values: dict[str, Any] = {**defaults(controller), **changed}
     for node in NODES:
         values[f'{node}.controller'] = controller
-    if controller != PAPER:
+    if law.takes_latency():
         values[f'velocity_controller.{controller}.latency'] = latency
     if speed is not None:
         values['position_controller.speed'] = speed
-    nodes = typed(values_class(schemas()), values)
+    nodes = typed(values_class(schemas(controller)), values)
     lower, upper = (getattr(nodes, node) for node in NODES)
-    law, previews = make_law(lower, robot), controller != PAPER
-    return Controller(controller, GrippingLaw(law, TractionControl(robot, traction_of(lower))),
-                      lambda: make_position(upper), previews)
+    traction = TractionControl(robot, traction_of(lower))
+    return Controller(controller, GrippingLaw(make_law(lower, robot), traction),
+                      lambda: make_position(upper), law.previews)

@@ -39,18 +39,19 @@ def parameter_text(controller: str, values: Mapping[str, float], remark: str) ->
                                   for node, parameters in nodes.items()}, sort_keys=False)
 
 
-def read_parameters(paths: Sequence[Path]) -> Values:
+def read_parameters(paths: Sequence[Path], controller: str = '') -> Values:
     """
     Return the numeric parameters of the control nodes in ROS 2 parameter files, by full name.
 
-    Later files override earlier ones.
+    Later files override earlier ones. The settings of a `controller` of another package are read
+    too.
 
     Raises
     ------
     ValueError
         Not a parameter file, or a parameter without a schema.
     """
-    known, found = schemas(), {}
+    known, found = schemas(controller), {}
     for path in paths:
         for key, parameters in _nodes(path):
             for node in NODES:

@@ -9,17 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import c3p_controller
-from c3p_controller import PAPER
-from c3p_controller.controllers import TABLE
-from c3p_controller.goals.path_controller import PathGains
-from c3p_controller.paper.exponential import PositionGains
-from c3p_controller.paper.velocity import VelocityGains
+from c3p_controller import law_named
+from c3p_controller.reading.law_parameters import ENTRIES
 from c3p_ros.schema import read_schema
 
 NODES = ('velocity_controller', 'position_controller')
@@ -34,9 +31,6 @@ RANGES = {'lambda_1': (0.0, 2.0), 'lambda_2': (0.0, 2.0), 'line_yaw_gain': (-0.3
 FIXED = ('steps', 'iterations', 'latency', 'latency_max', 'period', 'horizon', 'standstill_speed',
          'standstill_yaw_rate', 'goal_tolerance', 'yaw_tolerance', 'stop_distance', 'stop_yaw')
 
-# tunable limits of the reference of the papers' law
-LIMITS = ('acceleration_limit', 'yaw_acceleration_limit', 'command_smoothing')
-
 # names of groups: symbols of the papers and suffixes of parameters
 GROUPS = {
     'lambda': ('velocity_controller.lambda_1', 'velocity_controller.lambda_2'),
@@ -49,9 +43,6 @@ GROUPS = {
         'acceleration', 'deceleration', 'approach', 'line_approach', 'yaw_gain')),
 }
 SUFFIXES = {'weights': ('_weight',), 'gains': ('_stiffness', '_damping', '_gain')}
-
-# default groups of each controller: the first that it has
-USUAL = {'paper': (('lambda', 'K', 'mu'),), 'mpc': (('weights',),)}
 
 Values = dict[str, float]
 
@@ -94,33 +85,33 @@ class Tunable:
 
 
 @cache
-def schemas() -> dict[str, dict[str, Any]]:
-    """Return the entry of each parameter of the control nodes, by full name."""
+def schemas(controller: str = '') -> dict[str, dict[str, Any]]:
+    """
+    Return the entry of each parameter of the control nodes, by full name.
+
+    The settings of a `controller` of another package are among them.
+    """
     folder = Path(c3p_controller.__file__).parent
-    return {f'{node}.{name}': entry for node in NODES
-            for name, entry in read_schema(folder / f'{node}_parameters.yaml').items()}
+    found: dict[str, dict[str, Any]] = {}
+    for node in NODES:
+        entries = read_schema(folder / f'{node}_parameters.yaml')
+        entries |= ENTRIES[node](entries, {'controller': controller} if controller else {})
+        found |= {f'{node}.{name}': entry for name, entry in entries.items()}
+    return found
 
 
-def defaults() -> dict[str, Any]:
-    """Return the default of every parameter."""
-    return {name: entry.get('default_value') for name, entry in schemas().items()}
+def defaults(controller: str = '') -> dict[str, Any]:
+    """Return the default of every parameter; `controller` as for `schemas`."""
+    return {name: entry.get('default_value') for name, entry in schemas(controller).items()}
 
 
 def tunables(controller: str) -> list[str]:
     """Return the full names of the tunable parameters of a controller."""
-    if controller == PAPER:
-        own = {f.name for f in fields(VelocityGains)} | {'virtual_steering_weight', *LIMITS}
-        groups = [('velocity_controller.', own),
-                  ('position_controller.', {f.name for f in fields(PositionGains)})]
-    else:
-        groups = [(f'velocity_controller.{controller}.',
-                   {f.name for f in fields(TABLE[controller].settings)}),
-                  ('position_controller.path.', {f.name for f in fields(PathGains)}),
-                  ('position_controller.', {'speed'})]
-    return [name for name, entry in schemas().items() if entry['type'] == 'double'
-            and name.split('.')[-1] not in FIXED
-            and any(name.startswith(prefix) and name[len(prefix):] in own
-                    for prefix, own in groups)]
+    law = law_named(controller)
+    own = {f'{node}.{name}' for node, kind in zip(NODES, (law, law.position), strict=True)
+           for name in kind.parameters(controller)}
+    return [name for name, entry in schemas(controller).items() if entry['type'] == 'double'
+            and name in own and name.split('.')[-1] not in FIXED]
 
 
 def find(controller: str, what: Sequence[str], start: Mapping[str, float]) -> list[Tunable]:
@@ -130,10 +121,11 @@ def find(controller: str, what: Sequence[str], start: Mapping[str, float]) -> li
     Parameters
     ----------
     controller : str
-        One of `controllers.NAMES`.
+        Name of a law.
     what : sequence of str
         Full names, unambiguous last parts of names, or groups (`GROUPS`, ``weights``, ``gains``),
-        each with an optional range, ``name=LOW:HIGH``. Empty selects the default (`USUAL`).
+        each with an optional range, ``name=LOW:HIGH``. Empty selects those of the law, `tuned` of
+        its class.
     start : mapping
         Full name → start of the search, where it differs from the default.
 
@@ -142,15 +134,23 @@ def find(controller: str, what: Sequence[str], start: Mapping[str, float]) -> li
     ValueError
         An unknown or ambiguous name, or an invalid range.
     """
-    known, entries = tunables(controller), schemas()
+    known, entries = tunables(controller), schemas(controller)
     found: dict[str, Tunable] = {}
-    usual = (words for words in USUAL[controller] if _named(controller, words[0], known))
-    for word in what or next(usual):
+    for word in what or law_named(controller).tuned or _own(controller, known):
         text, _, limits = word.partition('=')
         names = _selected(controller, text, known)
         for name in names:
             found[name] = _tunable(name, entries[name], start.get(name), limits)
     return list(found.values())
+
+
+def _own(controller: str, known: Sequence[str]) -> list[str]:
+    """Return the tunable settings of a law that does not name what is tuned."""
+    own = [name for name in known if name.startswith(f'velocity_controller.{controller}.')]
+    if not own:
+        raise ValueError(f'controller {controller} has no numbers to tune: name parameters; '
+                         f'tunable: {", ".join(known) or "none"}')
+    return own
 
 
 def _selected(controller: str, text: str, known: Sequence[str]) -> list[str]:

@@ -133,7 +133,8 @@ def test_a_torque_law_that_gives_no_number_brakes_and_locks(driving, monkeypatch
     assert node.interlock.lock == 'stopped: the torque is not finite'
     assert withheld(node, 'wheel_effort') > before
     # against the motion of each wheel
-    effort, rate = driving._readers[JointState](driving.last['wheel_effort']), node._wheel_rate
+    effort = driving._readers[JointState](driving.last['wheel_effort'])
+    rate = node._output.wheel_rate
     np.testing.assert_allclose(effort.effort, np.clip(
         -node.parameters.value.stop_damping * rate, -1.2, 1.2), atol=1e-12)
     assert np.dot(effort.effort, rate) < 0.0

@@ -16,10 +16,10 @@ from synthetic import opened, read_topics  # noqa: E402
 
 from c3p_bags.report.numbers import run_numbers  # noqa: E402
 from c3p_bags.report.run import read  # noqa: E402
-from c3p_bringup.choices import CONTROLLERS, PLANTS  # noqa: E402
+from c3p_bringup.choices import PLANTS, law_names  # noqa: E402
 from c3p_bringup.cli.main import main  # noqa: E402
 from c3p_bringup.options import LATENCY, DriveOptions, parameter_files  # noqa: E402
-from c3p_controller.controllers import TABLE  # noqa: E402
+from c3p_controller import CONTROLLERS  # noqa: E402
 from c3p_controller.position_controller_node import PositionControllerNode  # noqa: E402
 from c3p_controller.velocity_controller_node import VelocityControllerNode  # noqa: E402
 from c3p_ros.parameters import read_schema  # noqa: E402
@@ -149,7 +149,7 @@ def test_files_count_more_than_defaults_and_options_more_than_files(place, tmp_p
 
 
 def test_drives_offer_the_laws_and_plants_that_there_are():
-    assert set(CONTROLLERS) == set(TABLE)
+    assert law_names() == CONTROLLERS
     plant = read_schema(SCHEMAS / 'plant_parameters.yaml')
     simulation = read_schema(SCHEMAS / 'simulation_parameters.yaml')
     assert set(PLANTS) == set(LATENCY) == set(plant['plant']['validation']['one_of<>'][0])

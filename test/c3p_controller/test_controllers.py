@@ -9,9 +9,9 @@ import pytest
 import yaml
 from robots import C3P
 
-from c3p_controller import CONTROLLERS, controllers
+from c3p_controller import CONTROLLERS, controllers, law_named
 from c3p_controller.command_follower import CommandFollower
-from c3p_controller.controllers import TABLE, check_chain, make_chain, retune_chain
+from c3p_controller.controllers import check_chain, make_chain, retune_chain
 from c3p_controller.paper.chain import PaperChain
 from c3p_controller.torque_law import Sensed
 
@@ -37,14 +37,13 @@ def parameters(controller):
 
 @pytest.mark.parametrize('node', SCHEMAS)
 def test_the_schemas_allow_the_names_of_the_registry(node):
-    assert tuple(TABLE) == CONTROLLERS
     allowed, = SCHEMAS[node]['controller']['validation']['one_of<>']
     assert allowed == [*CONTROLLERS]
 
 
 @pytest.mark.parametrize('name', CONTROLLERS[1:])
 def test_every_parameter_of_the_group_of_a_law_reaches_its_settings(name):
-    plain, group = TABLE[name].settings(), vars(getattr(parameters(name), name))
+    plain, group = law_named(name).Settings(), vars(getattr(parameters(name), name))
     for parameter, value in group.items():
         values = parameters(name)
         # a latency above latency_max is an error
@@ -52,7 +51,7 @@ def test_every_parameter_of_the_group_of_a_law_reaches_its_settings(name):
                  2 * value if parameter == 'latency' else value + 1)
         other = other if name == 'mpc' else 0.017
         setattr(getattr(values, name), parameter, other)
-        found = TABLE[name].read(values)
+        found = law_named(name).read(values, name)
         assert found != plain
         assert getattr(found, parameter) == getattr(getattr(values, name), parameter)
 

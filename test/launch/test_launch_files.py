@@ -16,8 +16,8 @@ from launch_reading import (  # noqa: E402
     table,
 )
 
-from c3p_bringup.choices import CONTROLLERS  # noqa: E402
 from c3p_bringup.nodes import CHAIN, executable_of  # noqa: E402
+from c3p_controller import CONTROLLERS  # noqa: E402
 from c3p_description import ModelError, load  # noqa: E402
 from launch import LaunchContext  # noqa: E402
 

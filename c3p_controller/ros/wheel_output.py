@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Topic ``wheel_effort`` of the velocity controller: what a cycle decides becomes torques.
+
+While a commanded stop has no effect the topic is silent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from sensor_msgs.msg import JointState
+
+from c3p_controller.command_interlock import CommandInterlock
+from c3p_controller.commanded_stop import CommandedStop
+from c3p_controller.limits import braking_torque
+from c3p_description.model import CasterRobot
+from c3p_ros.cycle import Lifelines
+from c3p_ros.diagnostics import ERROR, OK, Diagnostics
+from c3p_ros.messages import EffortCoding
+from c3p_ros.node import LATEST
+from c3p_ros.parameters import Parameters
+from c3p_ros.wire import JointStateWriter
+
+
+class Decision(NamedTuple):
+    """
+    Result of a cycle, for the drives, the interlock and the diagnostics.
+
+    Attributes
+    ----------
+    torque : (robot.efforts,) array or None
+        Torques to publish, N·m; None without torques of the law.
+    brakes : bool
+        Without torques: publish braking ones.
+    stop : str
+        Reason for which the interlock locks the robot; '' without one.
+    report : (level, text) or None
+        State of the law for the diagnostics.
+    rearms : bool
+        The chain has answered: the interlock may re-arm.
+    """
+
+    torque: np.ndarray | None = None
+    brakes: bool = False
+    stop: str = ''
+    report: tuple[bytes, str] | None = None
+    rearms: bool = False
+
+
+# of a cycle whose torques come later, or from elsewhere
+NOTHING = Decision()
+
+
+class ChainNode(Protocol):
+    """The parts of the velocity controller node that its interfaces use."""
+
+    robot: CasterRobot
+    parameters: Parameters
+    interlock: CommandInterlock
+    diagnostics: Diagnostics
+    alive: Lifelines
+    efforts: EffortCoding
+    frame: str
+
+    def watch_time(self) -> float:
+        """Return the time of the watchdogs, s."""
+
+    def check_fresh(self, stamp: int, max_age: float) -> int:
+        """Return the stamp, ns, of a command; MessageError if it is too old or ahead."""
+
+    def cycle_stamp(self, stamp: int, max_age: float) -> int:
+        """Return the stamp, ns, of a control cycle; MessageError if it cannot be used."""
+
+    def listen(self, kind: type, topic: str, callback: Callable[[Any], None], profile: Any
+               ) -> None:
+        """Subscribe to a message type of the chain; parameters as in `SuiteNode.listen`."""
+
+    def send(self, publisher: Any, write: Callable[..., Any], *arguments: Any, **values: Any
+             ) -> bool:
+        """Publish a message; return whether it was written; parameters as in `SuiteNode.send`."""
+
+    def create_subscription(self, kind: type, topic: str, callback: Callable[[Any], None],
+                            profile: Any) -> Any:
+        """Subscribe to another message type; parameters as in `listen`."""
+
+    def create_publisher(self, kind: type, topic: str, profile: Any) -> Any:
+        """Return a new publisher."""
+
+
+class StopReport:
+    """
+    Watch of commanded stops: ERROR, a lock, and silence of ``wheel_effort``.
+
+    A controller whose stop has no effect must not go on with the same torques. In its silence the
+    gate of the drives brakes, and the hardware interface watches that in turn.
+
+    Attributes
+    ----------
+    deceleration : float, m/s²
+        Of the stop that is commanded; 0 for a command that moves.
+    """
+
+    def __init__(self, node: ChainNode) -> None:
+        """Start without a stop."""
+        self._node, self._stop, self.deceleration = node, CommandedStop(node.robot), 0.0
+
+    @property
+    def silent(self) -> bool:
+        """True while a stop has no effect."""
+        return bool(self._stop.text)
+
+    def watch(self, now: float, wheel_rate: np.ndarray, lost: bool) -> None:
+        """Take the wheel rates (n,), rad/s, at `now`, s; a `lost` chain brakes."""
+        brake = self._node.parameters.value.stop_acceleration
+        deceleration = brake if lost else self.deceleration
+        self._stop.step(now, wheel_rate, deceleration > 0.0, deceleration)
+        if self._stop.text:
+            self._node.interlock.stop('the stop has no effect', now)
+
+    def diagnose(self) -> None:
+        """Report the stop."""
+        text = self._stop.text
+        self._node.diagnostics.condition('stop', ERROR if text else OK, text or 'takes effect')
+
+
+class WheelOutput:
+    """
+    Publishes torques, braking torques, and zeros while the interlock opens.
+
+    Parameters
+    ----------
+    node : ChainNode
+    publish_lock : callable
+        Takes the lock before each torque: subscribers learn a lock with its first cycle.
+    stop : StopReport
+        Silences the topic while a stop has no effect.
+
+    Attributes
+    ----------
+    wheel_rate : (n,) array, rad/s
+        Of the last sample, which the node sets.
+    """
+
+    def __init__(self, node: ChainNode, publish_lock: Callable[[str], None], stop: StopReport
+                 ) -> None:
+        """Create the publisher."""
+        self._node, self._publish_lock, self._stop = node, publish_lock, stop
+        self._write = JointStateWriter(node.efforts.names, ['effort'], 'wheel_effort')
+        self._publisher = node.create_publisher(JointState, 'wheel_effort', LATEST)
+        self.wheel_rate, self._largest = np.zeros(node.robot.count), 0.0
+
+    def largest(self) -> float:
+        """Return the largest torque since the last call, N·m."""
+        largest, self._largest = self._largest, 0.0
+        return largest
+
+    def carry_out(self, decision: Decision, stamp: int) -> None:
+        """Publish the torques of the cycle `stamp`, ns, or brake, and report, as decided."""
+        node = self._node
+        if decision.stop:
+            node.interlock.stop(decision.stop, node.watch_time())
+        if decision.torque is not None:
+            self.drive(decision.torque, stamp)
+        elif decision.brakes:
+            self.brake(stamp)
+        if decision.report is not None:
+            node.diagnostics.condition('law', *decision.report)
+        if decision.rearms:
+            node.interlock.rearm(node.watch_time())
+
+    def brake(self, stamp: int) -> None:
+        """Publish braking torques; zero where the wheel rates are ambiguous."""
+        node = self._node
+        values, trusted = node.parameters.value, not node.alive.lack
+        self.drive(braking_torque(node.robot, trusted * self.wheel_rate, values.stop_damping,
+                                  values.standstill_speed), stamp, brakes=True)
+
+    def drive(self, torque: np.ndarray, stamp: int, brakes: bool = False) -> None:
+        """Publish torques, N·m; torques that are not finite stop the robot."""
+        node = self._node
+        if node.interlock.opening(node.watch_time()):
+            torque = np.zeros(node.robot.efforts)
+        self._publish_lock(node.interlock.lock)
+        if self._stop.silent:
+            return
+        if node.send(self._publisher, self._write, stamp, effort=node.efforts.encode(torque)):
+            self._largest = max(self._largest, *map(abs, torque.tolist()))
+        elif not brakes:
+            node.interlock.stop('the torque is not finite', node.watch_time())
+            self.brake(stamp)
