@@ -36,6 +36,12 @@ PROGRAMS = (
     'c3p',
 )
 
+# c3p_controller/__init__.py, for tools that list entry points; the suite reads that file
+LAWS = {
+    'paper': 'c3p_controller.paper.velocity:PaperLaw',
+    'mpc': 'c3p_controller.predictive.controller:PredictiveController',
+}
+
 # tested; scripts/environment.sh, `c3p doctor` and the jobs of CI have the same
 PYTHONS = ('3.10', '3.11', '3.12', '3.13', '3.14')
 
@@ -194,7 +200,8 @@ setup(
         'test': test,
         'all': distribution('jazzy') + sim + film + view + campaign + hardware,
     },
-    entry_points={'console_scripts': [
-        f'{name} = {PACKAGE}_bringup.programs:{name}' for name in PROGRAMS]},
+    entry_points={
+        'console_scripts': [f'{name} = {PACKAGE}_bringup.programs:{name}' for name in PROGRAMS],
+        'c3p.controllers': [f'{name} = {law}' for name, law in LAWS.items()]},
     zip_safe=False,
 )

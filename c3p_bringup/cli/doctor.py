@@ -34,7 +34,7 @@ def add_doctor(commands: Any) -> None:
 
 def checks(arguments: argparse.Namespace) -> Iterator[Check]:
     """Yield every answer, the cheap ones first."""
-    from c3p_bringup.doctor import code, computer, robot, ros
+    from c3p_bringup.doctor import code, computer, laws, robot, ros
 
     yield computer.python()
     yield from computer.packages()
@@ -43,6 +43,7 @@ def checks(arguments: argparse.Namespace) -> Iterator[Check]:
     yield from ros.network(middleware=middleware)
     yield ros.log_files()
     yield from code.checks()
+    yield from laws.checks()
     yield robot.description(arguments.robot)
     if _there('rclpy'):
         yield from robot.parameter_files(arguments.params_file, arguments.robot)

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from c3p_bringup.doctor.check import Check, fail, ok, warn
+from c3p_controller.reading.law_parameters import ENTRIES
+from c3p_controller.reading.laws import LawError
 from c3p_description.reading.loader import load_casters
 from c3p_hardware.axes import card_settings
 from c3p_hardware.tools.parameter_file import COMMON, NODE, blocks, hardware_values
@@ -58,6 +60,10 @@ def parameter_faults(path: Path) -> Iterator[str]:
         entries = schema_of(node)
         if not entries:
             continue
+        try:
+            entries |= ENTRIES[node](entries, values) if node in ENTRIES else {}
+        except LawError as error:
+            yield f'{node}: {error}'
         for name, value in values.items():
             if name.split('.')[0] in COMMON:
                 continue
