@@ -9,7 +9,7 @@ in one file (docs/own_law.md).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from c3p_controller.goals.position_command import PositionLaw
@@ -19,11 +19,16 @@ from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.traction import torque_bounds
 
 
+@dataclass(frozen=True)
+class NoSettings:
+    """Settings of a law that has none."""
+
+
 class ControlLaw(Parametrised, ABC):
     """
     Torque law with a declaration of its needs; a `TorqueLaw`.
 
-    A subclass declares `Settings`, `previews` and `position`, and defines `step`.
+    A subclass defines `step`. With a name it also declares `previews` and `position`.
 
     Parameters
     ----------
@@ -56,6 +61,7 @@ class ControlLaw(Parametrised, ABC):
         Largest torque of each motor; traction control lowers it between steps.
     """
 
+    Settings: ClassVar[type[Any]] = NoSettings
     previews: ClassVar[bool]
     position: ClassVar[type[PositionLaw]]
     freedoms: ClassVar[int] = 3

@@ -162,7 +162,7 @@ def defect(law: Any) -> str:
 
     if not (isinstance(law, type) and issubclass(law, ControlLaw)):
         return 'is not a subclass of c3p_controller.control_law.ControlLaw'
-    if lacking := _lacking(law, 'Settings', 'previews', 'position'):
+    if lacking := _lacking(law, 'previews', 'position'):
         return lacking
     if not (isinstance(law.position, type) and issubclass(law.position, PositionLaw)):
         return (f'has position = {law.position!r}, which is not a subclass of '

@@ -85,19 +85,21 @@ class Tunable:
 
 
 @cache
+def _files() -> dict[str, dict[str, dict[str, Any]]]:
+    """Return the entries of the schema file of each control node."""
+    folder = Path(c3p_controller.__file__).parent
+    return {node: read_schema(folder / f'{node}_parameters.yaml') for node in NODES}
+
+
 def schemas(controller: str = '') -> dict[str, dict[str, Any]]:
     """
     Return the entry of each parameter of the control nodes, by full name.
 
     The settings of a `controller` of another package are among them.
     """
-    folder = Path(c3p_controller.__file__).parent
-    found: dict[str, dict[str, Any]] = {}
-    for node in NODES:
-        entries = read_schema(folder / f'{node}_parameters.yaml')
-        entries |= ENTRIES[node](entries, {'controller': controller} if controller else {})
-        found |= {f'{node}.{name}': entry for name, entry in entries.items()}
-    return found
+    given = {'controller': controller} if controller else {}
+    return {f'{node}.{name}': entry for node, entries in _files().items()
+            for name, entry in {**entries, **ENTRIES[node](entries, given)}.items()}
 
 
 def defaults(controller: str = '') -> dict[str, Any]:

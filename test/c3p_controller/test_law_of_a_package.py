@@ -219,7 +219,7 @@ def test_another_law_may_be_chosen_beside_parameters_of_the_law(computed, bench)
     ('no_such_module:Law', 'cannot be imported .ModuleNotFoundError'),
     (f'{HERE}:NoSuchClass', 'cannot be imported .AttributeError'),
     (f'{HERE}:WithoutStep', 'lacks step'),
-    (f'{HERE}:WithoutDeclarations', 'lacks Settings, previews, position'),
+    (f'{HERE}:WithoutDeclarations', 'lacks previews, position'),
     (f'{HERE}:UnknownType', 'Settings.gain is of the type'),
     ('collections:OrderedDict', 'is not a subclass of'),
 ])
