@@ -36,9 +36,9 @@ def law_names() -> tuple[str, ...]:
     >>> law_names()[:2]
     ('paper', 'mpc')
     """
-    from c3p_controller.reading.laws import names
+    from c3p_controller.reading.laws import registered_names
 
-    return names()
+    return registered_names()
 
 
 def law_named(name: str) -> type[ControlLaw]:
@@ -56,6 +56,6 @@ def law_named(name: str) -> type[ControlLaw]:
     >>> law_named('mpc').previews, law_named('paper').previews
     (True, False)
     """
-    from c3p_controller.reading.laws import load
+    from c3p_controller.reading.laws import load_law
 
-    return load(name)
+    return load_law(name)

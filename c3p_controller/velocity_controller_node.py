@@ -22,7 +22,7 @@ from sensor_msgs.msg import JointState
 from c3p_controller.command_interlock import CommandInterlock
 from c3p_controller.controllers import check_chain, make_chain, retune_chain
 from c3p_controller.reading.law_parameters import velocity_entries
-from c3p_controller.reading.laws import found
+from c3p_controller.reading.laws import installed_laws
 from c3p_controller.ros.velocity_interfaces import LockReport, chain_adapter, subscribe_command
 from c3p_controller.ros.wheel_output import StopReport, WheelOutput
 from c3p_controller.torque_law import Sensed
@@ -52,7 +52,8 @@ class VelocityControllerNode(SuiteNode):
         self._steps, self._time, self.frame = StepWatch(), 0.0, 'odom'
         self._newest, self._pace = 0, SampleStep(values.stamp_jitter)
         self._repetition, self._law = Repetition(self.robot.count), make_chain(values, self.robot)
-        for text in (*self.robot_warnings, *found().troubles, self._law.traction.stronger()):
+        for text in (*self.robot_warnings, *installed_laws().troubles,
+                     self._law.traction.stronger()):
             self.caution(text)
         self._chain = chain_adapter(self._law)
         self.alive = Lifelines('joint_states', 'odom', *self._chain.PARTS,

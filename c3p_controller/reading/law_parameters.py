@@ -13,7 +13,7 @@ from typing import Any
 
 from c3p_controller import BUILT_IN
 from c3p_controller.law_settings import Parametrised
-from c3p_controller.reading.laws import LawError, found, load, names
+from c3p_controller.reading.laws import LawError, installed_laws, load_law, registered_names
 from c3p_ros.schema import Entries, violation
 
 CONTROLLER = 'controller'
@@ -37,13 +37,13 @@ def velocity_entries(schema: Entries, given: Mapping[str, Any]) -> Entries:
         A law that cannot be used, or whose name is that of another parameter.
     """
     return _controller(schema) | {name: entry for law in _wanted(schema, given)
-                                  for name, entry in _own(schema, load(law), law)}
+                                  for name, entry in _own(schema, load_law(law), law)}
 
 
 def position_entries(schema: Entries, given: Mapping[str, Any]) -> Entries:
     """Return the entries that the position controller adds; as `velocity_entries`."""
     return _controller(schema) | {name: entry for law in _wanted(schema, given)
-                                  for name, entry in _own(schema, load(law).position, law)}
+                                  for name, entry in _own(schema, load_law(law).position, law)}
 
 
 # of each node with a parameter ``controller``
@@ -53,8 +53,8 @@ ENTRIES = {'velocity_controller': velocity_entries, 'position_controller': posit
 def _controller(schema: Entries) -> dict[str, dict[str, Any]]:
     """Return the entry of ``controller`` with the names of all laws."""
     entry = dict(schema[CONTROLLER])
-    if others := names()[len(BUILT_IN):]:
-        entry['validation'] = {'one_of<>': [[*names()]]}
+    if others := registered_names()[len(BUILT_IN):]:
+        entry['validation'] = {'one_of<>': [[*registered_names()]]}
         entry['description'] = (f'{entry["description"].strip()} Of installed packages: '
                                 f'{", ".join(others)}.')
     return {CONTROLLER: entry}
@@ -64,13 +64,13 @@ def _wanted(schema: Entries, given: Mapping[str, Any]) -> list[str]:
     """Return the laws of other packages that are chosen or whose parameters are given."""
     groups = {name.partition('.')[0] for name in given if '.' in name}
     chosen = given.get(CONTROLLER, schema[CONTROLLER]['default_value'])
-    return [name for name in found().laws if name == chosen or name in groups]
+    return [name for name in installed_laws().laws if name == chosen or name in groups]
 
 
 def _own(schema: Entries, kind: type[Parametrised], law: str
          ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the entries of a law, or of its position law, that the schema files lack."""
-    package, = {entry.package for entry in found().laws[law]}
+    package, = {entry.package for entry in installed_laws().laws[law]}
     taken = {name.partition('.')[0] for name in schema}
     for name, entry in kind.entries(law).items():
         if law in taken:

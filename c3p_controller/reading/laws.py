@@ -61,7 +61,7 @@ class Found(NamedTuple):
     troubles: tuple[str, ...]
 
 
-def found() -> Found:
+def installed_laws() -> Found:
     """Return the laws of installed packages; none is imported."""
     # an environment that changes, as in a test, has another path
     return _search(tuple(sys.path))
@@ -117,18 +117,18 @@ def _twice(entries: tuple[LawEntry, ...]) -> str:
             'packages, or rename its entry point')
 
 
-def names() -> tuple[str, ...]:
+def registered_names() -> tuple[str, ...]:
     """Return the names of all laws, those of the suite first; imports none."""
-    return (*BUILT_IN, *sorted(found().laws))
+    return (*BUILT_IN, *sorted(installed_laws().laws))
 
 
-def load(name: str) -> type[ControlLaw]:
+def load_law(name: str) -> type[ControlLaw]:
     """Return the class of the law called `name`; errors as in `c3p_controller.law_named`."""
     if name in BUILT_IN:
         return _load(LawEntry(name, BUILT_IN[name], OWN))
-    entries = found().laws.get(name, ())
+    entries = installed_laws().laws.get(name, ())
     if not entries:
-        raise LawError(f'controller = {name}: must be one of {", ".join(names())}')
+        raise LawError(f'controller = {name}: must be one of {", ".join(registered_names())}')
     if len(entries) > 1:
         raise LawError(f'controller = {name}: {_twice(entries)}')
     return _load(entries[0])

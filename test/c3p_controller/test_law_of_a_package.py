@@ -22,7 +22,7 @@ from c3p_controller.command_follower import CommandFollower, LawFailure
 from c3p_controller.control_law import ControlLaw
 from c3p_controller.goals.path_controller import PathController
 from c3p_controller.law_settings import setting
-from c3p_controller.reading.laws import LawError, found, load
+from c3p_controller.reading.laws import LawError, installed_laws, load_law
 from c3p_controller.torque_law import Sensed
 from c3p_description import load as load_robot
 from c3p_dynamics.caster_dynamics import inverse_dynamics
@@ -226,11 +226,11 @@ def test_another_law_may_be_chosen_beside_parameters_of_the_law(computed, bench)
 def test_a_law_that_cannot_be_used_names_package_entry_point_and_remedy(package, value, words):
     package(broken=value, computed=f'{HERE}:ComputedTorque')
     with pytest.raises(LawError, match=words) as refused:
-        load('broken')
+        load_law('broken')
     text = str(refused.value)
     assert f'broken = {value}' in text and 'others-laws' in text and '; ' in text
     # the other laws still run
-    assert load('computed') is ComputedTorque and load('mpc').previews
+    assert load_law('computed') is ComputedTorque and load_law('mpc').previews
 
 
 def test_a_default_out_of_bounds_is_refused_by_the_node(package, bench):
@@ -266,28 +266,29 @@ def test_two_packages_with_one_name_are_an_error_of_that_name_alone(package):
     package('first-laws', twin=f'{HERE}:ComputedTorque')
     package('second-laws', twin=f'{HERE}:ComputedTorque', alone=f'{HERE}:ComputedTorque')
     with pytest.raises(LawError, match='first-laws.* and .*|second-laws') as refused:
-        load('twin')
+        load_law('twin')
     assert 'first-laws' in str(refused.value) and 'uninstall' in str(refused.value)
-    assert load('alone') is ComputedTorque
-    assert any('same name' in trouble for trouble in found().troubles)
+    assert load_law('alone') is ComputedTorque
+    assert any('same name' in trouble for trouble in installed_laws().troubles)
 
 
 def test_no_package_replaces_a_law_of_the_suite(package, bench):
     from c3p_controller.velocity_controller_node import VelocityControllerNode
 
     package(mpc=f'{HERE}:ComputedTorque', **{'not-a-name': f'{HERE}:ComputedTorque'})
-    assert load('mpc').__name__ == 'PredictiveController'
+    assert load_law('mpc').__name__ == 'PredictiveController'
     assert law_names() == ('paper', 'mpc')
     assert [word in trouble for trouble, word in zip(
-        found().troubles, ('the suite has a law of this name', 'must be one of a parameter'),
-        strict=True)] == [True, True]
+        installed_laws().troubles,
+        ('the suite has a law of this name', 'must be one of a parameter'), strict=True)] == [
+            True, True]
     # a node warns of both, and runs
     assert bench.add(VelocityControllerNode, controller='paper')
 
 
 def test_own_entry_points_of_another_version_are_not_used(package):
     package('c3p-robots', mpc='c3p_controller.no_longer:Law', old='c3p_controller.gone:Law')
-    assert found() == ({}, ()) and load('mpc').__name__ == 'PredictiveController'
+    assert installed_laws() == ({}, ()) and load_law('mpc').__name__ == 'PredictiveController'
 
 
 def test_damaged_metadata_of_a_package_leaves_the_other_laws(package, tmp_path):
@@ -295,7 +296,7 @@ def test_damaged_metadata_of_a_package_leaves_the_other_laws(package, tmp_path):
     package('damaged-laws', other=f'{HERE}:ComputedTorque')
     file, = tmp_path.glob('damaged-laws/*/entry_points.txt')
     file.write_bytes(b'[c3p.controllers]\nother = \xff\xfe\n')
-    trouble, = found().troubles
+    trouble, = installed_laws().troubles
     assert 'damaged_laws' in trouble and 'install the package again' in trouble
     assert law_names() == ('paper', 'mpc', 'computed')
 
@@ -312,7 +313,7 @@ def test_only_the_chosen_law_is_imported(package, tmp_path):
     assert done.returncode == 0, done.stderr
     # a module path is not a name
     with pytest.raises(LawError, match='must be one of'):
-        load('imported_by_name:Law')
+        load_law('imported_by_name:Law')
 
 
 @pytest.mark.parametrize('torque', [np.zeros(2), np.zeros(5), np.zeros((3, 1)), 0.0])
