@@ -22,7 +22,7 @@ pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sou
 
 ROOT = Path(__file__).parents[2]
 
-# functions on the path, at most, of which newer versions of Python see fewer; and files of c3p_ros.
+# functions on the path, at most: newer versions of Python see fewer; and files of c3p_ros on it.
 # All files are not counted: that would reward one file for two ideas
 MOST_FUNCTIONS, MOST_SUBSTRATE = 347, 4
 
