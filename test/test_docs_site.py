@@ -151,6 +151,8 @@ def c3p_commands(page):
 def test_every_command_in_the_pages_can_be_typed(path):
     parser = pytest.importorskip('c3p_bringup.cli.main').parser()
     for words in c3p_commands(path.read_text(encoding='utf-8')):
+        # test_own_law_page.py types those of the law that the page defines
+        words = ['mpc' if word == 'computed' else word for word in words]
         try:
             parser.parse_args(words)
         except SystemExit:
