@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from c3p_controller.control_law import ControlLaw
 
-__all__ = ['BUILT_IN', 'CONTROLLERS', 'law_named', 'law_names']
+__all__ = ['law_named', 'law_names']
 
 # laws of the suite, in the form of an entry point. setup.py has the same for tools that list entry
 # points; the suite reads this table, which no build can lack

@@ -5,6 +5,7 @@ A law of another package drives robots, and is listed, without a change of the s
 The law stands in this file. Its package is a folder of metadata on the path, as pip writes it.
 """
 
+import os
 import re
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from source_tree import ROOT
+from source_tree import ROOT, python_path
 
 from c3p_bringup.cli.command_line import parser
 from c3p_bringup.cli.main import main
@@ -309,7 +310,7 @@ def test_only_the_chosen_law_is_imported(package, tmp_path):
             'assert law_names()[2:] == ("first",)\nlaw_named("paper")\n'
             'import sys; assert "imported_by_name" not in sys.modules\n')
     done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, cwd=ROOT,
-                          env={'PYTHONPATH': f'{place}:{ROOT}', 'PATH': ''})
+                          env={**os.environ, 'PYTHONPATH': python_path(place, ROOT)})
     assert done.returncode == 0, done.stderr
     # a module path is not a name
     with pytest.raises(LawError, match='must be one of'):

@@ -64,7 +64,7 @@ class HandRobot:
         self._readers = {}
         self._catch('simulation', '_joint_pub', self._joints)
         self._catch('kinematics', '_odom', self._odometry)
-        self._catch('velocity', '_effort', self._effort)
+        self._catch('velocity', '_output._publisher', self._effort)
         self._catch('velocity', '_lock._publisher', self._lock)
         commands = self.nodes['position']._commands
         commands.send = lambda twist, stamp, frames, preview=None: self._command(
