@@ -24,7 +24,7 @@ import numpy as np
 
 from c3p_experiments.loop.conditions import Bench, Conditions
 from c3p_experiments.self_calibration.draws import ERRORS
-from c3p_experiments.self_calibration.drives import Drive, minute, triangle
+from c3p_experiments.self_calibration.drives import CalibrationDrive, minute, triangle
 from c3p_kinematics.calibrating_odometry import CalibratingOdometry
 from c3p_kinematics.calibration import _online_kernels, _window_kernels
 from c3p_kinematics.calibration.parameters import Prior, calibrated, parameters_of
@@ -124,7 +124,7 @@ def fixed(robot, parameters):
     return odometry
 
 
-def compare(bench: Bench, loop: Drive, lesson: Drive, seed: int):
+def compare(bench: Bench, loop: CalibrationDrive, lesson: CalibrationDrive, seed: int):
     """Yield name, error, cost, and errors of ratios and of the mean radius, by method."""
     off = perturbed(bench.robot, seed, ERRORS)
     zero = bench.robot.steering_zero - off.steering_zero

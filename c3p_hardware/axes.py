@@ -25,7 +25,7 @@ import numpy as np
 from c3p_description.model import CasterRobot
 from c3p_hardware.canopen.cia402 import MODE_CST, MODE_CSV
 from c3p_hardware.canopen.process_data import RATED_PERMILLE, DriveUnits
-from c3p_hardware.settings import CardSettings, DriveSettings, EncoderSettings, SettingsError
+from c3p_hardware.settings import CardError, CardSettings, DriveSettings, EncoderSettings
 
 # values of drives.mode
 MODES = {'torque': MODE_CST, 'velocity': MODE_CSV}
@@ -41,7 +41,7 @@ def card_settings(robot: CasterRobot, values: Any) -> CardSettings:
     """
     Return the settings for `values` named as in ``hardware_interface_parameters.yaml``.
 
-    Joint names, motors and torque limits are those of the `robot`. SettingsError names parameter,
+    Joint names, motors and torque limits are those of the `robot`. CardError names parameter,
     value and remedy.
     """
     encoded = _joints(robot, 'encoders', values.encoders.joints, robot.steering_joints)
@@ -62,16 +62,16 @@ def per_axis(name: str, values: Any, joints: Sequence[str]) -> list[Any]:
     """
     Return one value per axis; a single one stands for all.
 
-    SettingsError for any other number of values of the parameter `name`.
+    CardError for any other number of values of the parameter `name`.
     """
     values = list(values)
     if len(values) == 1:
         return values * len(joints)
     if len(values) != len(joints):
         group = name.partition('.')[0]
-        raise SettingsError(f'{name} = {values}: must have one value for all or one for each of '
-                            f'the {len(joints)} {group} ({", ".join(joints)}); other joints are '
-                            f'chosen by {group}.joints')
+        raise CardError(f'{name} = {values}: must have one value for all or one for each of '
+                        f'the {len(joints)} {group} ({", ".join(joints)}); other joints are '
+                        f'chosen by {group}.joints')
     return values
 
 
@@ -90,13 +90,13 @@ def _joints(robot: CasterRobot, group: str, given: Sequence[str], usual: Sequenc
     for joint in joints:
         if joint not in known:
             close = get_close_matches(joint, known, 1)
-            raise SettingsError(f'{group}.joints = {joints}: {robot.name} has no joint {joint!r}; '
-                                + (f'did you mean {close[0]}?' if close else
-                                   f'its joints are {", ".join(known)}'))
+            raise CardError(f'{group}.joints = {joints}: {robot.name} has no joint {joint!r}; '
+                            + (f'did you mean {close[0]}?' if close else
+                               f'its joints are {", ".join(known)}'))
     twice = sorted({joint for joint in joints if joints.count(joint) > 1})
     if twice:
-        raise SettingsError(f'{group}.joints = {joints}: {twice} are named more than once; one '
-                            'axis per joint')
+        raise CardError(f'{group}.joints = {joints}: {twice} are named more than once; one '
+                        'axis per joint')
     return joints
 
 
@@ -122,8 +122,8 @@ def _drives(robot: CasterRobot, values: Any, joints: Sequence[str]) -> tuple[Dri
         try:
             units = DriveUnits(rated, ratio, efficiency, counts, direction)
         except ValueError as error:
-            raise SettingsError(f'drive of {joint} (node {node_id}): {error}; correct '
-                                f'drives.{_parameter_of(error)}') from None
+            raise CardError(f'drive of {joint} (node {node_id}): {error}; correct '
+                            f'drives.{_parameter_of(error)}') from None
         torque, rate = motors.get(joint, (math.inf, math.inf))
         # without a limit in the description: the rated torque
         limit = torque if math.isfinite(torque) else RATED_PERMILLE * units.torque_resolution
@@ -155,19 +155,19 @@ def _check_sensors(robot: CasterRobot, drives: Sequence[DriveSettings],
     encoded = {encoder.joint for encoder in encoders}
     lacking = [joint for joint in driven_joints(robot) if joint not in drive_of]
     if lacking:
-        raise SettingsError(
+        raise CardError(
             f'drives.joints = {[d.joint for d in drives]}: {lacking} of {robot.name} have a motor '
             'but no drive; add them, or describe them as passive (casters.driven of a robot file; '
             'for a URDF the robot option driven, or <limit effort="0"> of the joint)')
     for encoder in encoders:
         if encoder.joint in drive_of and encoder.joint in robot.wheel_joints:
-            raise SettingsError(f'encoders.joints: {encoder.joint} is counted by its drive (node '
-                                f'{_node_of(drives, encoder.joint)}) already; remove it from '
-                                'encoders.joints or drives.joints')
+            raise CardError(f'encoders.joints: {encoder.joint} is counted by its drive (node '
+                            f'{_node_of(drives, encoder.joint)}) already; remove it from '
+                            'encoders.joints or drives.joints')
         turns = encoder.range / encoder.counts / encoder.gear_ratio
         if encoder.joint in robot.steering_joints and (
                 abs(turns - max(1, round(turns))) > WHOLE_TURNS):
-            raise SettingsError(
+            raise CardError(
                 f'{encoder.name}: its range of {encoder.range} counts is {turns:g} turns of the '
                 'joint: must be whole turns, or the angle is ambiguous at power-up; correct '
                 'encoders.range or encoders.gear_ratio, or mount the encoder on the joint')
@@ -188,18 +188,18 @@ def _check_casters(robot: CasterRobot, wheel: np.ndarray, steering: np.ndarray) 
         if steering[i]:
             continue
         if wheel_joint in driven or steering_joint in driven:
-            raise SettingsError(f'encoders.joints: {steering_joint} has no encoder, but its '
-                                'caster is driven: without the angle the direction of its push '
-                                'is unknown; add the joint to encoders.joints')
+            raise CardError(f'encoders.joints: {steering_joint} has no encoder, but its '
+                            'caster is driven: without the angle the direction of its push '
+                            'is unknown; add the joint to encoders.joints')
         if wheel[i]:
-            raise SettingsError(
+            raise CardError(
                 f'encoders.joints: {steering_joint} has no encoder, but its wheel {wheel_joint} '
                 'is counted: an unknown angle makes its counts contradict the other casters; add '
                 'the steering joint to encoders.joints, or remove the wheel from drives.joints '
                 'and encoders.joints')
     both = np.flatnonzero(wheel & steering)
     if len(both) < robot.count and not _determined(robot, both):
-        raise SettingsError(
+        raise CardError(
             f'drives.joints, encoders.joints: casters {[int(i) + 1 for i in both]} of '
             f'{robot.count} have both sensors: two or more are needed whose hips are further '
             'apart than the sum of their caster offsets, or the motion of the platform, and with '

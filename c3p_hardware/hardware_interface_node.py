@@ -24,7 +24,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
 from c3p_hardware.axes import card_settings
-from c3p_hardware.joint_sensing import Joints
+from c3p_hardware.joint_sensing import SensedJoints
 from c3p_hardware.supervisor import Refused
 from c3p_hardware.transport.can_bus import BusAddress
 from c3p_hardware.transport.card_link import CardLink
@@ -149,7 +149,7 @@ class HardwareInterfaceNode(ManagedSuiteNode):
 
     # -- the cycle -------------------------------------------------------------------------------
 
-    def _publish(self, joints: Joints, stamp: int) -> None:
+    def _publish(self, joints: SensedJoints, stamp: int) -> None:
         self.send(self._joint_pub, self._write_joints, stamp, **dict(
             zip(JOINT_FIELDS, self._joints.encode(*joints), strict=True)))
 

@@ -31,7 +31,7 @@ MOST_EXPLAINED = 3
 STEPS = 'repeat steps 8 and 10 of the bring-up (docs/hardware.md)'
 
 
-class Joints(NamedTuple):
+class SensedJoints(NamedTuple):
     """
     Joints of a cycle, in the model's signs and zeros.
 
@@ -105,7 +105,7 @@ class JointSensing:
         """Begin the first path after arming, on which wrong wiring shows."""
         self._path = 0.0
 
-    def step(self, now: float) -> tuple[Joints, list[Problem]]:
+    def step(self, now: float) -> tuple[SensedJoints, list[Problem]]:
         """
         Convert the samples of a complete cycle.
 
@@ -116,7 +116,7 @@ class JointSensing:
 
         Returns
         -------
-        Joints
+        SensedJoints
         list of Problem
             Sensors that jumped, or that contradict the other casters.
 
@@ -144,7 +144,7 @@ class JointSensing:
         self._angle = angle
         rates = self._tracker.step(angle.reshape(-1), dt)
         n = self._robot.count
-        joints = Joints(angle[0], rates[:n], angle[1], rates[n:], np.array([
+        joints = SensedJoints(angle[0], rates[:n], angle[1], rates[n:], np.array([
             0.0 if d is None else d.settings.units.torque(d.torque) for d in self._drives]))
         self._time = now
         if problems:
@@ -207,7 +207,7 @@ class JointSensing:
             return f'{every} are reversed (directions)'
         return f'{names} is reversed ({group}.directions)'
 
-    def _contradicted(self, found: Finding, joints: Joints) -> Problem:
+    def _contradicted(self, found: Finding, joints: SensedJoints) -> Problem:
         """Return the problem of a sensor that contradicts the other casters."""
         i = int(self._both[found.caster])
         wheel = next(s.device for s in self._wheels if s.caster == i)

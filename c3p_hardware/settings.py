@@ -21,7 +21,7 @@ from c3p_hardware.canopen.process_data import MAX_CHANNEL, MAX_NODE_ID, DriveUni
 FEWEST_COMMANDS = 3
 
 
-class SettingsError(ValueError):
+class CardError(ValueError):
     """Invalid settings; the text names the field, its value and the remedy."""
 
 
@@ -71,22 +71,22 @@ class DriveSettings:
     def __post_init__(self) -> None:
         """Reject a limit below one permille, and an impossible channel."""
         if not 1 <= self.channel <= MAX_CHANNEL:
-            raise SettingsError(f'{self.name}: channel = {self.channel}: must be 1 to '
-                                f'{MAX_CHANNEL}, as a node has identifiers for four TPDOs, two '
-                                'for each channel; correct drives.channels')
+            raise CardError(f'{self.name}: channel = {self.channel}: must be 1 to '
+                            f'{MAX_CHANNEL}, as a node has identifiers for four TPDOs, two '
+                            'for each channel; correct drives.channels')
         if self.driven and not self.torque_limit >= self.units.torque_resolution:
-            raise SettingsError(
+            raise CardError(
                 f'{self.name}: torque_limit = {self.torque_limit} N·m: must be at least '
                 f'{self.units.torque_resolution:.4g} N·m, one permille of the rated torque at '
                 'the joint; correct drives.rated_torque, or the limit of the joint in the '
                 'description (casters.torque_limit of YAML, <limit effort> of a URDF)')
         if self.mode not in (MODE_CST, MODE_CSV):
-            raise SettingsError(f'{self.name}: mode = {self.mode}: must be {MODE_CST} (torque) or '
-                                f'{MODE_CSV} (velocity)')
+            raise CardError(f'{self.name}: mode = {self.mode}: must be {MODE_CST} (torque) or '
+                            f'{MODE_CSV} (velocity)')
         if not 0 < self.velocity_gain < math.inf:
-            raise SettingsError(f'{self.name}: velocity_gain = {self.velocity_gain} N·m·s/rad: '
-                                'must be a positive number, the gain of the card; correct '
-                                'drives.velocity_gain')
+            raise CardError(f'{self.name}: velocity_gain = {self.velocity_gain} N·m·s/rad: '
+                            'must be a positive number, the gain of the card; correct '
+                            'drives.velocity_gain')
 
     @cached_property
     def max_permille(self) -> int:
@@ -136,20 +136,20 @@ class EncoderSettings:
     def __post_init__(self) -> None:
         """Reject counts without an angle."""
         if not 0 < self.gear_ratio < math.inf:
-            raise SettingsError(f'{self.name}: gear_ratio = {self.gear_ratio}: must be a positive '
-                                'number of turns of the encoder per turn of the joint; correct '
-                                'encoders.gear_ratio')
+            raise CardError(f'{self.name}: gear_ratio = {self.gear_ratio}: must be a positive '
+                            'number of turns of the encoder per turn of the joint; correct '
+                            'encoders.gear_ratio')
         if not 1 <= self.counts <= 1 << 32 or self.counts != int(self.counts):
-            raise SettingsError(f'{self.name}: counts = {self.counts}: must be a whole number of '
-                                'counts per turn, at least 1 (6001h)')
+            raise CardError(f'{self.name}: counts = {self.counts}: must be a whole number of '
+                            'counts per turn, at least 1 (6001h)')
         if not self.counts <= self.range <= 1 << 32 or self.range % self.counts:
-            raise SettingsError(f'{self.name}: range = {self.range}: must be a whole number of '
-                                f'turns of {self.counts} counts, at most 2³² (6002h); otherwise '
-                                'the angle is lost at the end of the range')
+            raise CardError(f'{self.name}: range = {self.range}: must be a whole number of '
+                            f'turns of {self.counts} counts, at most 2³² (6002h); otherwise '
+                            'the angle is lost at the end of the range')
         if self.direction not in (1, -1):
-            raise SettingsError(f'{self.name}: direction = {self.direction}: must be 1 or -1')
+            raise CardError(f'{self.name}: direction = {self.direction}: must be 1 or -1')
         if not math.isfinite(self.zero):
-            raise SettingsError(f'{self.name}: zero = {self.zero}: must be a finite number')
+            raise CardError(f'{self.name}: zero = {self.zero}: must be a finite number')
 
     @property
     def name(self) -> str:
@@ -208,26 +208,26 @@ class CardSettings:
     def __post_init__(self) -> None:
         """Reject values that cannot work, alone and together."""
         if not any(drive.driven for drive in self.drives):
-            raise SettingsError(f'{len(self.drives)} drives and {len(self.encoders)} encoders: '
-                                'at least one drive must have a motor; correct drives.joints')
+            raise CardError(f'{len(self.drives)} drives and {len(self.encoders)} encoders: '
+                            'at least one drive must have a motor; correct drives.joints')
         self._check_ids()
         for name in ('rate', 'bitrate', 'heartbeat_period', 'heartbeat_timeout', 'missed_cycles',
                      'silence_timeout', 'arming_timeout', 'command_timeout', 'max_steering_rate',
                      'rate_bandwidth', 'torque_deviation_time', 'max_wheel_rate', 'stop_margin'):
             value = getattr(self, name)
             if not 0 < value < math.inf:
-                raise SettingsError(f'{name} = {value}: must be a positive number; no '
-                                    'monitoring can be switched off')
+                raise CardError(f'{name} = {value}: must be a positive number; no '
+                                'monitoring can be switched off')
         if not 0 <= self.stop_damping < math.inf:
-            raise SettingsError(f'stop_damping = {self.stop_damping} N·m·s/rad: must be a number, '
-                                '0 or more; 0 coasts')
+            raise CardError(f'stop_damping = {self.stop_damping} N·m·s/rad: must be a number, '
+                            '0 or more; 0 coasts')
         for name in ('overspeed_margin', 'torque_tolerance'):
             if not 0 <= getattr(self, name) < math.inf:
-                raise SettingsError(f'{name} = {getattr(self, name)}: must be a number, 0 or '
-                                    'more; 0 is off')
+                raise CardError(f'{name} = {getattr(self, name)}: must be a number, 0 or '
+                                'more; 0 is off')
         if 0 < self.overspeed_margin < 1:
-            raise SettingsError(f'overspeed_margin = {self.overspeed_margin}: must be at least 1, '
-                                'or a wheel at its own limit is a fault; 0 is off')
+            raise CardError(f'overspeed_margin = {self.overspeed_margin}: must be at least 1, '
+                            'or a wheel at its own limit is a fault; 0 is off')
         self._check_times()
 
     @property
@@ -242,27 +242,27 @@ class CardSettings:
         ids = [*cards, *(e.node_id for e in self.encoders), self.master_id]
         wrong = [i for i in ids if not 1 <= i <= MAX_NODE_ID]
         if wrong:
-            raise SettingsError(f'node id {wrong}: must be 1 to {MAX_NODE_ID}')
+            raise CardError(f'node id {wrong}: must be 1 to {MAX_NODE_ID}')
         twice = sorted({i for i in ids if ids.count(i) > 1}
                        | {node_id for node_id, channel in axes if axes.count(
                            (node_id, channel)) > 1})
         if twice:
-            raise SettingsError(f'node id {twice} is used twice (master_id is '
-                                f'{self.master_id}): every node on the bus needs its own, and '
-                                'axes of one card need different drives.channels')
+            raise CardError(f'node id {twice} is used twice (master_id is '
+                            f'{self.master_id}): every node on the bus needs its own, and '
+                            'axes of one card need different drives.channels')
 
     def _check_times(self) -> None:
         if self.heartbeat_timeout < 2 * self.heartbeat_period:
-            raise SettingsError(
+            raise CardError(
                 f'heartbeat_timeout = {self.heartbeat_timeout} s: must be at least twice '
                 f'heartbeat_period = {self.heartbeat_period} s, or one late frame stops the robot')
         if self.silence_timeout * self.rate <= self.missed_cycles:
-            raise SettingsError(
+            raise CardError(
                 f'silence_timeout = {self.silence_timeout} s: must be longer than missed_cycles = '
                 f'{self.missed_cycles} cycles of {1 / self.rate:.4f} s')
         if not self.rpdo_deadline < math.inf or 0 < self.rpdo_deadline < FEWEST_COMMANDS * (
                 self.period):
-            raise SettingsError(
+            raise CardError(
                 f'rpdo_deadline = {self.rpdo_deadline} s: must be at least {FEWEST_COMMANDS} '
                 f'cycles of {self.period:.4f} s, or one late command stops the robot; 0 is off, '
                 'negative selects heartbeat_timeout')
@@ -270,7 +270,7 @@ class CardSettings:
                          self.count(driven=False), len(self.encoders), self.heartbeat_period,
                          velocities=any(d.mode == MODE_CSV for d in self.drives))
         if load >= 1:
-            raise SettingsError(
+            raise CardError(
                 f'rate = {self.rate} Hz: loads a bus of {self.bitrate} bit/s to {load:.0%}; lower '
                 'the rate, or use a faster bus (bus.bitrate)')
 

@@ -3,8 +3,8 @@
 """
 Compiled slip monitor: residuals, alarm, and the wheel that slips; no checks.
 
-Public side: slip.py. `slip` is the state `Slip` of odometry_states.py; `steering` (n,) is halfway
-along a step, rad.
+Public side: slip.py. `slip` is the state `SlipWatch` of odometry_states.py; `steering` (n,) is
+halfway along a step, rad.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from c3p_kernels.compiled import borrowed, inner, kernel
 from c3p_kernels.small import put, solve3
 from c3p_kinematics._odometry_kernels import LEAST_TRUST
 from c3p_kinematics._planar_kernels import fit, measured
-from c3p_kinematics.odometry_states import RigidFit, Slip
+from c3p_kinematics.odometry_states import RigidFit, SlipWatch
 
-cut_slip = Slip.cut
+cut_slip = SlipWatch.cut
 cut_fit = RigidFit.cut
 
 # eigenvalue of the fraction of a caster's velocity that the others can check, below which it is
@@ -208,14 +208,14 @@ def isolate(geometry, steering, slip):
 
 @kernel
 def monitor_slip(block, geometry, motion, dt):
-    """Do as `watch_slip`; `block` and `motion` are blocks of Slip and RigidFit."""
+    """Do as `watch_slip`; `block` and `motion` are blocks of SlipWatch and RigidFit."""
     n = len(geometry)
     watch_slip(borrowed(geometry), cut_fit(motion, n), cut_slip(block, n), dt)
 
 
 @kernel
 def leave_out_each(block, geometry, steering):
-    """Do as `leave_one_out` and write ``slip.speed``; `block` is one of Slip."""
+    """Do as `leave_one_out` and write ``slip.speed``; `block` is one of SlipWatch."""
     slip = cut_slip(block, len(geometry))
     statistic = leave_one_out(borrowed(geometry), borrowed(steering), slip)
     lengths(slip.fit.residual, slip.speed)
@@ -224,11 +224,11 @@ def leave_out_each(block, geometry, steering):
 
 @kernel
 def isolate_wheel(block, geometry, steering):
-    """Do as `isolate`; `block` is one of Slip."""
+    """Do as `isolate`; `block` is one of SlipWatch."""
     isolate(borrowed(geometry), borrowed(steering), cut_slip(block, len(geometry)))
 
 
 @kernel
 def decide_slip(block, geometry, steering, dt):
-    """Do as `judge_slip`; `block` is one of Slip."""
+    """Do as `judge_slip`; `block` is one of SlipWatch."""
     judge_slip(borrowed(geometry), borrowed(steering), cut_slip(block, len(geometry)), dt)

@@ -41,7 +41,7 @@ class RigidFit(Parts):
 
 
 @state
-class Slip(Parts):
+class SlipWatch(Parts):
     """Slip monitor: low-passed residuals of the rolling equations, and its alarm."""
 
     time_constant: float                    # of the low-pass, s
@@ -278,7 +278,7 @@ class OdometryState(Parts):
     dt: Number                              # time since the sample before, s
     weight: Annotated[Array, 'n']           # of each caster by its slip
     motion: RigidFit                        # of the increments since the sample before
-    slip: Slip
+    slip: SlipWatch
     faults: Faults
     grip: Grip
     lasting: Lasting

@@ -33,7 +33,7 @@ from scipy.special import chdtri
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics import _slip_kernels as kernels
 from c3p_kinematics._planar_kernels import measured
-from c3p_kinematics.odometry_states import RigidFit, Slip
+from c3p_kinematics.odometry_states import RigidFit, SlipWatch
 
 FLOAT = np.dtype(float)
 
@@ -153,7 +153,7 @@ def report_of(robot: CasterRobot, steering: Array, contact: Array, variance: Arr
     limit, several = thresholds(n)
     if not slipping:
         return SlipReport(speed, -1, 0.0, False, _alike(n), statistic, limit)
-    state = Slip.new(n, several=several)
+    state = SlipWatch.new(n, several=several)
     state.fit.contact[:] = contact
     state.variance[:] = variance
     state.without[:] = without
@@ -220,7 +220,7 @@ def detect_slip(robot: CasterRobot, steering: ArrayLike, wheel_rate: ArrayLike,
                          f'all casters or one for each of {n}')
     if not 0.0 <= speed_fraction < np.inf:
         raise ValueError(f'speed_fraction = {speed_fraction}: must be finite and not negative')
-    state = Slip.new(n)
+    state = SlipWatch.new(n)
     contact = state.fit.contact
     measured(robot.geometry, wheel, steer, contact)
     state.variance[:] = noise**2 + speed_fraction**2 * np.sum(contact**2, axis=1)
@@ -276,7 +276,7 @@ class SlipMonitor:
     slipping : bool
     statistic : float
         χ² of the last sample.
-    state : Slip
+    state : SlipWatch
         Memory, and what the kernels write.
 
     Examples
@@ -294,7 +294,7 @@ class SlipMonitor:
         self.settings = settings or SlipSettings()
         self._limit = thresholds(robot.count)[0]
         self._motion = RigidFit.new(robot.count)
-        self.state = Slip.new(robot.count)
+        self.state = SlipWatch.new(robot.count)
         self.use(self.state.block)
         self.reset()
 
@@ -303,7 +303,7 @@ class SlipMonitor:
         s = self.settings
         n = self.robot.count
         limit, several = thresholds(n)
-        self.state = Slip.of(
+        self.state = SlipWatch.of(
             block, n, time_constant=s.time_constant, noise=s.noise_std, fraction=s.speed_fraction,
             alarm_above=limit, clear_below=CLEAR_FRACTION * limit, several=several,
             persistence=s.persistence, release=s.release)

@@ -21,7 +21,7 @@ from c3p_description.model import Array
 from c3p_ros.cdr import LITTLE, Cursor, Layout, MessageError, Slot, aligned, layout_of
 
 
-class Table(NamedTuple):
+class FieldTable(NamedTuple):
     """
     Messages of one layout.
 
@@ -103,7 +103,7 @@ def _layout(data: bytes, kind: str) -> Layout | None:
         return None
 
 
-def tables(messages: Sequence[bytes], kind: str) -> Iterator[Table]:
+def tables(messages: Sequence[bytes], kind: str) -> Iterator[FieldTable]:
     """
     Yield the messages as tables; those that are cut off or not plain CDR are left out.
 
@@ -116,7 +116,7 @@ def tables(messages: Sequence[bytes], kind: str) -> Iterator[Table]:
 
     Yields
     ------
-    Table
+    FieldTable
         Together they have every usable message once.
 
     Examples
@@ -142,7 +142,7 @@ def tables(messages: Sequence[bytes], kind: str) -> Iterator[Table]:
                 for part in layout.same:
                     alike &= (block[:, part] == block[0, part]).all(axis=1)
                 whole = block[alike]
-                yield Table(rows[alike], tuple(
+                yield FieldTable(rows[alike], tuple(
                     _column(whole, field, layout.order) if isinstance(field, Slot) else field
                     for field in layout.fields.values()))
             rows, block = rows[~alike], block[~alike]

@@ -34,7 +34,7 @@ SUBNET, PAGE = 'every computer of this network', 'docs/security.md'
 NEAR = f'{RANGE}=LOCALHOST'
 
 
-class Opening(NamedTuple):
+class Exposure(NamedTuple):
     """Cause for which other computers reach the nodes."""
 
     cause: str
@@ -97,20 +97,20 @@ def one_computer(environment: Mapping[str, str], middleware: Middleware) -> bool
             and _beyond_localhost(environment, middleware) is None)
 
 
-def opening(environment: Mapping[str, str], middleware: Middleware) -> Opening | None:
+def opening(environment: Mapping[str, str], middleware: Middleware) -> Exposure | None:
     """Return the cause for which other computers reach the nodes; None where they do not."""
     if middleware.zenoh:
         # has no SROS2 either
         cause = zenoh_reach.open_session(environment)
-        return Opening(f'{middleware.identifier} does not read {RANGE}, and {cause}',
-                       remedy=zenoh_reach.CLOSED_ROUTER) if cause else None
+        return Exposure(f'{middleware.identifier} does not read {RANGE}, and {cause}',
+                        remedy=zenoh_reach.CLOSED_ROUTER) if cause else None
     # without Enforce what has no valid enclave starts unprotected
     if environment.get(SECURITY) == 'true' and environment.get(STRATEGY) == 'Enforce':
         return None
     span = range_in_force(environment, middleware)
     if not middleware.known:
-        return Opening(f'discovery range {span}, which {middleware.identifier} may not read',
-                       remedy='limit its sockets to this computer')
+        return Exposure(f'discovery range {span}, which {middleware.identifier} may not read',
+                        remedy='limit its sockets to this computer')
     if span in FAR:
         return _subnet(span, environment, middleware)
     # OFF discovers nothing, neither peers nor a server
@@ -140,44 +140,44 @@ def open_reach(environment: Mapping[str, str], middleware: Middleware | None = N
     return '' if found is None else f'{found}'
 
 
-def _subnet(span: str, environment: Mapping[str, str], middleware: Middleware) -> Opening | None:
+def _subnet(span: str, environment: Mapping[str, str], middleware: Middleware) -> Exposure | None:
     """Return the opening of a range that is not limited, unless the sockets are."""
     reason = loopback_profile.open_sockets(environment, middleware)
     if not reason:
         return None
     if loopback_profile.configured(environment, middleware):
-        return Opening(f'discovery range {span}, as {reason}')
+        return Exposure(f'discovery range {span}, as {reason}')
     if RANGE not in middleware.reads:
         # Humble
-        return Opening(f'discovery range {span}, as this version of ROS 2 does not read {RANGE}',
-                       remedy=f'{LOCAL_ONLY}=1')
+        return Exposure(f'discovery range {span}, as this version of ROS 2 does not read {RANGE}',
+                        remedy=f'{LOCAL_ONLY}=1')
     if environment.get(LOCAL_ONLY, '0') not in ('', '0'):
         why = ('is not 1' if LOCAL_ONLY in middleware.reads else
                'is not read by this version of ROS 2')
-        return Opening(f'discovery range {span}, as {LOCAL_ONLY}={environment[LOCAL_ONLY]} {why}')
-    return Opening(f'discovery range {span}')
+        return Exposure(f'discovery range {span}, as {LOCAL_ONLY}={environment[LOCAL_ONLY]} {why}')
+    return Exposure(f'discovery range {span}')
 
 
-def _beyond_localhost(environment: Mapping[str, str], middleware: Middleware) -> Opening | None:
+def _beyond_localhost(environment: Mapping[str, str], middleware: Middleware) -> Exposure | None:
     """Return what opens the range LOCALHOST, by peers or by a discovery server."""
     # ROS_LOCALHOST_ONLY ignores the peers
     peers = [] if local_only(environment, middleware) else _hosts(environment.get(PEERS, ''))
     if far := [name for name in peers if not loopback(name)]:
-        return Opening(f'discovery range LOCALHOST with {PEERS}={environment[PEERS]}',
-                       f'{", ".join(far)} beside this computer', f'unset {PEERS}')
+        return Exposure(f'discovery range LOCALHOST with {PEERS}={environment[PEERS]}',
+                        f'{", ".join(far)} beside this computer', f'unset {PEERS}')
     if far := loopback_profile.far_peers(environment, middleware):
-        return Opening('discovery range LOCALHOST with a configuration of the middleware that '
-                       f'names {", ".join(far)}', 'those beside this computer',
-                       'remove them from it')
+        return Exposure('discovery range LOCALHOST with a configuration of the middleware that '
+                        f'names {", ".join(far)}', 'those beside this computer',
+                        'remove them from it')
     if not middleware.fast_dds:
         return None
     environment = {**environment, **_environment_file(environment)}
     if environment.get(EASY_MODE):
-        return Opening(f'discovery range LOCALHOST with {EASY_MODE}={environment[EASY_MODE]}',
-                       remedy=f'unset {EASY_MODE}')
+        return Exposure(f'discovery range LOCALHOST with {EASY_MODE}={environment[EASY_MODE]}',
+                        remedy=f'unset {EASY_MODE}')
     if not all(map(loopback, _hosts(environment.get(SERVER, '')))):
-        return Opening(f'discovery range LOCALHOST with {SERVER}={environment[SERVER]}',
-                       'every client of that server', f'unset {SERVER}')
+        return Exposure(f'discovery range LOCALHOST with {SERVER}={environment[SERVER]}',
+                        'every client of that server', f'unset {SERVER}')
     return None
 
 

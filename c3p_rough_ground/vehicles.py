@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from c3p_description.pvc_model import JOINTS, PvcTricycle
 from c3p_description.vehicle_model import RoughVehicle
-from c3p_rough_ground.closed_chain.description import PRISMATIC, Joint, Wheel, axis_rotation
+from c3p_rough_ground.closed_chain.description import PRISMATIC, ChainJoint, Wheel, axis_rotation
 from c3p_rough_ground.closed_chain.vehicle import Vehicle
 from c3p_rough_ground.rolling_contact import CappedCylinder, Ellipsoid, Torus, WheelSurface, sphere
 
@@ -44,8 +44,8 @@ def closed_chain(model: PvcTricycle | RoughVehicle) -> Vehicle:
     for name, joint in model.joints.items():
         roll, pitch, yaw = (axis_rotation(axis, angle)
                             for axis, angle in zip((X, Y, Z), joint.rpy, strict=True))
-        joints.append(Joint(name, joint.axis, joint.origin, yaw @ pitch @ roll, joint.kind,
-                            joint.lower, joint.upper))
+        joints.append(ChainJoint(name, joint.axis, joint.origin, yaw @ pitch @ roll, joint.kind,
+                                 joint.lower, joint.upper))
     wheels = [Wheel(name, wheel.joints, SURFACES[wheel.surface](*wheel.numbers))
               for name, wheel in model.wheels.items()]
     return Vehicle(model.name, joints, wheels, model.settling, model.camber)
@@ -69,13 +69,13 @@ def pvc_tricycle(model: PvcTricycle) -> Vehicle:
     inboard, arm = model.half_track - model.camber_offset, model.camber_offset
     camber = model.camber_limit
     joints = (
-        Joint(steering, Z, (model.wheelbase, 0.0, 0.0), lower=-model.steering_limit,
-              upper=model.steering_limit),
-        Joint(drive_1, Y),
-        Joint(camber_2, X, (0.0, inboard, 0.0), lower=-camber, upper=camber),
-        Joint(drive_2, Y, (0.0, arm, 0.0)),
-        Joint(camber_3, X, (0.0, -inboard, 0.0), lower=-camber, upper=camber),
-        Joint(drive_3, Y, (0.0, -arm, 0.0)),
+        ChainJoint(steering, Z, (model.wheelbase, 0.0, 0.0), lower=-model.steering_limit,
+                   upper=model.steering_limit),
+        ChainJoint(drive_1, Y),
+        ChainJoint(camber_2, X, (0.0, inboard, 0.0), lower=-camber, upper=camber),
+        ChainJoint(drive_2, Y, (0.0, arm, 0.0)),
+        ChainJoint(camber_3, X, (0.0, -inboard, 0.0), lower=-camber, upper=camber),
+        ChainJoint(drive_3, Y, (0.0, -arm, 0.0)),
     )
     tyre = Torus(model.wheel_radius, model.tube_radius)
     wheels = (Wheel('1', (steering, drive_1), tyre), Wheel('2', (camber_2, drive_2), tyre),
@@ -98,8 +98,8 @@ def vla_tricycle(model: PvcTricycle) -> Vehicle:
     """
     reach = model.camber_offset
     return _tricycle(model, 'vla_tricycle', [
-        (Joint(f'axle_joint_{k}', Y, (0.0, side * model.half_track, 0.0), kind=PRISMATIC,
-               lower=-reach, upper=reach), Joint(JOINTS[2 * k - 1], Y))
+        (ChainJoint(f'axle_joint_{k}', Y, (0.0, side * model.half_track, 0.0), kind=PRISMATIC,
+                    lower=-reach, upper=reach), ChainJoint(JOINTS[2 * k - 1], Y))
         for k, side in ((2, 1.0), (3, -1.0))])
 
 
@@ -113,15 +113,15 @@ def rigid_tricycle(model: PvcTricycle) -> Vehicle:
     (4, 3)
     """
     return _tricycle(model, 'rigid_tricycle', [
-        (Joint(JOINTS[2 * k - 1], Y, (0.0, side * model.half_track, 0.0)),)
+        (ChainJoint(JOINTS[2 * k - 1], Y, (0.0, side * model.half_track, 0.0)),)
         for k, side in ((2, 1.0), (3, -1.0))])
 
 
-def _tricycle(model: PvcTricycle, name: str, rear: list[tuple[Joint, ...]]) -> Vehicle:
+def _tricycle(model: PvcTricycle, name: str, rear: list[tuple[ChainJoint, ...]]) -> Vehicle:
     """Return a tricycle with the front wheel of a model and the chains of the rear wheels."""
     steering, drive_1 = JOINTS[:2]
-    front = (Joint(steering, Z, (model.wheelbase, 0.0, 0.0), lower=-model.steering_limit,
-                   upper=model.steering_limit), Joint(drive_1, Y))
+    front = (ChainJoint(steering, Z, (model.wheelbase, 0.0, 0.0), lower=-model.steering_limit,
+                        upper=model.steering_limit), ChainJoint(drive_1, Y))
     tyre = Torus(model.wheel_radius, model.tube_radius)
     chains = (front, *rear)
     return Vehicle(name, [joint for chain in chains for joint in chain], [
@@ -147,18 +147,18 @@ def four_wheel_rover(wheelbase: float = 1.2, half_track: float = 0.5, camber_off
     >>> rover.size, rover.settling
     ((11, 4), ('front_axle',))
     """
-    joints, wheels = [Joint('front_axle', X, (wheelbase, 0.0, 0.0))], []
+    joints, wheels = [ChainJoint('front_axle', X, (wheelbase, 0.0, 0.0))], []
     tyre = Torus(wheel_radius, tube_radius)
     for name, side, front in (('front_left', 1.0, True), ('front_right', -1.0, True),
                               ('rear_left', 1.0, False), ('rear_right', -1.0, False)):
         pivot = (0.0, side * (half_track - camber_offset), 0.0)
         chain = ['front_axle'] if front else []
         if front:
-            joints.append(Joint(f'{name}_steering', Z, pivot))
+            joints.append(ChainJoint(f'{name}_steering', Z, pivot))
             chain.append(f'{name}_steering')
-        joints += [Joint(f'{name}_camber', X, (0.0, 0.0, 0.0) if front else pivot,
-                         lower=-MOST_CAMBER, upper=MOST_CAMBER),
-                   Joint(f'{name}_drive', Y, (0.0, side * camber_offset, 0.0))]
+        joints += [ChainJoint(f'{name}_camber', X, (0.0, 0.0, 0.0) if front else pivot,
+                              lower=-MOST_CAMBER, upper=MOST_CAMBER),
+                   ChainJoint(f'{name}_drive', Y, (0.0, side * camber_offset, 0.0))]
         chain += [f'{name}_camber', f'{name}_drive']
         wheels.append(Wheel(name, chain, tyre))
     return Vehicle('four_wheel_rover', joints, wheels, settling=('front_axle',),
@@ -186,13 +186,13 @@ def caster_vehicle(half_track: float = 0.4, caster_distance: float = 0.8,
     """
     joints, wheels = [], []
     for name, side in (('left', 1.0), ('right', -1.0)):
-        joints += [Joint(f'{name}_camber', X, (0.0, side * (half_track - camber_offset), 0.0),
-                         lower=-MOST_CAMBER, upper=MOST_CAMBER),
-                   Joint(f'{name}_drive', Y, (0.0, side * camber_offset, 0.0))]
+        joints += [ChainJoint(f'{name}_camber', X, (0.0, side * (half_track - camber_offset), 0.0),
+                              lower=-MOST_CAMBER, upper=MOST_CAMBER),
+                   ChainJoint(f'{name}_drive', Y, (0.0, side * camber_offset, 0.0))]
         wheels.append(Wheel(name, (f'{name}_camber', f'{name}_drive'),
                             Torus(wheel_radius, tube_radius)))
-    joints += [Joint('caster_pivot', Z, (caster_distance, 0.0, caster_radius - wheel_radius)),
-               Joint('caster_wheel', Y, (-caster_offset, 0.0, 0.0))]
+    joints += [ChainJoint('caster_pivot', Z, (caster_distance, 0.0, caster_radius - wheel_radius)),
+               ChainJoint('caster_wheel', Y, (-caster_offset, 0.0, 0.0))]
     wheels.append(Wheel('caster', ('caster_pivot', 'caster_wheel'),
                         Torus(caster_radius, tube_radius)))
     return Vehicle('caster_vehicle', joints, wheels, camber=('left_camber', 'right_camber'))

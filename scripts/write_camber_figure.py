@@ -26,7 +26,7 @@ from c3p_rough_ground.vehicles import pvc_tricycle
 from c3p_rough_ground.worlds.terrain_files import load_terrain
 from c3p_viewers.mujoco.shapes import add_line
 from c3p_viewers.mujoco.studio import Studio
-from c3p_viewers.mujoco.terrain import Ground
+from c3p_viewers.mujoco.terrain import GroundRectangle
 from c3p_viewers.mujoco.view import View
 from c3p_viewers.scene.camber_scene import camber_scene
 from c3p_viewers.scene.colours import caster_colour
@@ -77,7 +77,7 @@ def main() -> None:
     forward = math.atan2(state.rotation[1, 0], state.rotation[0, 0])
     view = View(state.position + [0.0, 0.0, 0.2], 7.0, forward - math.radians(12),
                 math.radians(16), math.radians(18))
-    ground = Ground(run.terrain, (x - HALF, x + HALF), (y - HALF, y + HALF))
+    ground = GroundRectangle(run.terrain, (x - HALF, x + HALF), (y - HALF, y + HALF))
     page = figure(SIZE[0] / 100, SIZE[1] / 100)
     page.set_dpi(100)
     with Studio('pvc', SIZE, ground, rims={

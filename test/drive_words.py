@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Controlwords as a drive understands them, by the tables of the profile."""
 
-from c3p_hardware.canopen.cia402 import TRANSITIONS, Command, DriveState
+from c3p_hardware.canopen.cia402 import TRANSITIONS, ControlwordCommand, DriveState
 
 
 def command_of(word, before=0):
@@ -11,8 +11,8 @@ def command_of(word, before=0):
     A fault reset is a rising edge; a bit 7 that stays is not a command.
     """
     if word & 0x80:
-        return None if before & 0x80 else Command.FAULT_RESET
-    return next(c for c in Command if word & c.value[0] == c.value[1])
+        return None if before & 0x80 else ControlwordCommand.FAULT_RESET
+    return next(c for c in ControlwordCommand if word & c.value[0] == c.value[1])
 
 
 def commanded(state, command):
@@ -22,7 +22,7 @@ def commanded(state, command):
     Word 15 given to READY_TO_SWITCH_ON first switches on. Transition 16, which depends on the
     option 605Ah, is left out.
     """
-    if (state, command) == (DriveState.READY_TO_SWITCH_ON, Command.ENABLE_OPERATION):
-        command = Command.SWITCH_ON
+    if (state, command) == (DriveState.READY_TO_SWITCH_ON, ControlwordCommand.ENABLE_OPERATION):
+        command = ControlwordCommand.SWITCH_ON
     return next((t.target for t in TRANSITIONS if command is not None
                  and (t.source, t.command) == (state, command) and t.number != 16), state)

@@ -8,6 +8,7 @@ is no circle. Below `PURE` no file imports ROS or touches files, clocks or logs,
 """
 
 import ast
+from collections import defaultdict
 
 from source_tree import EVERYTHING, ROOT, SOURCES, imports, module_file, name_of, tree_of
 
@@ -118,6 +119,18 @@ def test_a_file_is_one_idea():
     large = [f'{name_of(path)} has {lines} lines' for path, lines in sizes.items()
              if lines > (MOST_NODE_LINES if path in nodes else MOST_LINES)]
     assert not large, '\n'.join(large)
+
+
+def test_each_class_has_a_name_of_its_own():
+    places = defaultdict(list)
+    for path in SOURCES:
+        for node in tree_of(path).body:
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(f'{name_of(path)}:{node.lineno}')
+    assert len(places) >= 500
+    shared = [f'{name}: {", ".join(found)}' for name, found in sorted(places.items())
+              if len(found) > 1]
+    assert not shared, '\n'.join(shared)
 
 
 def test_no_package_is_a_store_room():

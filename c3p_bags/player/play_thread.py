@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 
-from c3p_bags.player.playback import Lateness, Pace
+from c3p_bags.player.playback import Lateness, PlaybackPace
 from c3p_bags.storage.bag import RawMessage
 from c3p_bags.storage.bag_writer import BagError
 
@@ -53,7 +53,7 @@ class PlayThread:
         self.failure, self.done, self.position, self.late = '', False, 0.0, Lateness()
         self._messages, self._send, self._begin, self._end = messages, send, begin, end
         self._delay, self._loop = delay, loop
-        self._pace, self._wake, self._stopped = Pace(rate), threading.Condition(), False
+        self._pace, self._wake, self._stopped = PlaybackPace(rate), threading.Condition(), False
         if paused:
             self._pace.pause(time.monotonic())
         self._thread = threading.Thread(target=self._run, name='player', daemon=True)

@@ -74,13 +74,13 @@ def select(topics: Iterable[str], only: Collection[str] = (), with_commands: boo
     return Selection(tuple(t for t in some if t not in muted), muted)
 
 
-class Pace:
+class PlaybackPace:
     """
     Mapping of recorded time to real time, with pauses; `rate` is recorded per real time.
 
     Examples
     --------
-    >>> pace = Pace(10.0)
+    >>> pace = PlaybackPace(10.0)
     >>> pace.begin(5_000_000_000, 100.0)
     >>> pace.due(6_000_000_000)
     100.1
@@ -123,7 +123,7 @@ class Pace:
             self._paused = None
 
 
-class Window(NamedTuple):
+class PlaybackWindow(NamedTuple):
     """Part of a recording: from `offset` [s] after its first message, for `duration` [s]."""
 
     offset: float = 0.0

@@ -22,7 +22,7 @@ from rosgraph_msgs.msg import Clock
 from std_srvs.srv import SetBool
 
 from c3p_bags.player.play_thread import PlayThread
-from c3p_bags.player.playback import CLOCK, Window, commands, select, with_clock
+from c3p_bags.player.playback import CLOCK, PlaybackWindow, commands, select, with_clock
 from c3p_bags.storage.bag import Bag, RawMessage
 from c3p_bags.storage.bag_writer import BagError
 from c3p_bags.storage.topics import COMMON_TOPICS, message_class
@@ -135,7 +135,7 @@ class PlayerNode(WatchedNode):
         topics = [t for t in self._publishers_of if t != CLOCK or not self._ticks]
         # opened by the thread that reads: sqlite3 requires it
         with Bag(values.bag) as bag:
-            window = Window(values.start_offset, values.duration).cut(
+            window = PlaybackWindow(values.start_offset, values.duration).cut(
                 bag.raw(topics), self._latched)
             yield from with_clock(window, values.clock if self._ticks else 0.0)
 

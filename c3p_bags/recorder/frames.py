@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from rosbags.typesys.store import Typestore
 
 from c3p_bags.recorder.readers import read_message
-from c3p_bags.recorder.transforms import Frame, FrameTree, Transform, compose, inverse
+from c3p_bags.recorder.transforms import FrameTree, Transform, TransformFrame, compose, inverse
 
 TF = 'tf2_msgs/msg/TFMessage'
 
@@ -103,7 +103,7 @@ class RecordedFrames:
         if self._tree is not None and from_root is not None:
             pose, child = compose(pose, inverse(from_root)), self._tree.root
         self._write(self._tf_topic, time, message.header.stamp,
-                    [Frame(message.header.frame_id, child, pose)])
+                    [TransformFrame(message.header.frame_id, child, pose)])
 
     def _due(self, source: str, time: int) -> bool:
         due = time >= self._next[source]
@@ -111,7 +111,7 @@ class RecordedFrames:
             self._next[source] = time + self._period
         return due
 
-    def _write(self, topic: str, time: int, stamp: Any, frames: Sequence[Frame]) -> None:
+    def _write(self, topic: str, time: int, stamp: Any, frames: Sequence[TransformFrame]) -> None:
         if not frames:
             return
         header = self._types['std_msgs/msg/Header']

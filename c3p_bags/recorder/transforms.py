@@ -29,7 +29,7 @@ class Transform(NamedTuple):
     rotation: Quaternion = (0.0, 0.0, 0.0, 1.0)
 
 
-class Frame(NamedTuple):
+class TransformFrame(NamedTuple):
     """A frame, its parent and its pose in it."""
 
     parent: str
@@ -113,7 +113,7 @@ class FrameTree:
     ...   <joint name="j" type="continuous"><parent link="base"/><child link="arm"/>
     ...   <origin xyz="1 0 0"/><axis xyz="0 0 1"/></joint></robot>''')
     >>> tree.movable({'j': 0.0})
-    [Frame(parent='base', child='arm', \
+    [TransformFrame(parent='base', child='arm', \
 transform=Transform(translation=(1.0, 0.0, 0.0), rotation=(0.0, 0.0, 0.0, 1.0)))]
     """
 
@@ -130,12 +130,13 @@ transform=Transform(translation=(1.0, 0.0, 0.0), rotation=(0.0, 0.0, 0.0, 1.0)))
         self._fixed_to_root = {link: from_matrix(pose) for link, pose in tree.body(
             tree.root, (j.name for j in tree.joints if j.kind != 'fixed')).items()}
 
-    def fixed(self) -> list[Frame]:
+    def fixed(self) -> list[TransformFrame]:
         """Return the frames of the fixed joints."""
-        return [Frame(joint.parent, joint.child, origin) for joint, origin, _ in self._joints
+        return [TransformFrame(joint.parent, joint.child, origin) for joint, origin,
+                _ in self._joints
                 if joint.kind == 'fixed']
 
-    def movable(self, positions: Mapping[str, float]) -> list[Frame]:
+    def movable(self, positions: Mapping[str, float]) -> list[TransformFrame]:
         """Return the frames of the joints with a finite position, rad or m, by joint name."""
         frames = []
         for joint, origin, axis in self._joints:
@@ -149,7 +150,7 @@ transform=Transform(translation=(1.0, 0.0, 0.0), rotation=(0.0, 0.0, 0.0, 1.0)))
             x, y, z = axis
             motion = (Transform(rotation=about(axis, position)) if joint.kind in TURNING
                       else Transform((x * position, y * position, z * position)))
-            frames.append(Frame(joint.parent, joint.child, compose(origin, motion)))
+            frames.append(TransformFrame(joint.parent, joint.child, compose(origin, motion)))
         return frames
 
     def from_root(self, link: str) -> Transform | None:

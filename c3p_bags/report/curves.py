@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from c3p_bags.report.run import Run
+from c3p_bags.report.run import AnalysedRun
 from c3p_bags.runs import mapped
 from c3p_bags.runs.run_log import between, held
 from c3p_description.model import Array
@@ -16,7 +16,7 @@ AXES = (('x', 'm'), ('y', 'm'), ('yaw', 'rad'))
 RATES = (('vx', 'm/s'), ('vy', 'm/s'), ('yaw_rate', 'rad/s'))
 
 
-def curves(run: Run) -> dict[str, Array]:
+def curves(run: AnalysedRun) -> dict[str, Array]:
     """
     Return the curves of a run by name and unit, at the times of its joint states.
 
@@ -59,7 +59,7 @@ def _at(time: Array, when: Array, values: Array) -> Array:
     return mapped.computed(lambda part: between(part, when, values), time)
 
 
-def write_curves(run: Run, path: Path) -> Path:
+def write_curves(run: AnalysedRun, path: Path) -> Path:
     """Write the `curves` of a run as CSV and return its path."""
     found = curves(run)
     with path.open('w', encoding='utf-8') as file:

@@ -24,7 +24,7 @@ from matplotlib.ticker import FixedLocator
 
 from c3p_bags.report.motion_panels import NEAR
 from c3p_bags.report.path import outline
-from c3p_bags.report.run import Run
+from c3p_bags.report.run import AnalysedRun
 from c3p_bags.report.sheet import TIMED, samples_of
 from c3p_bags.report.web import caster_dash, robot_geometry
 from c3p_bags.runs import mapped
@@ -212,7 +212,7 @@ def panels(page: Figure, store: dict[str, int], texts: list[str]) -> list[dict[s
     return [panel(axes, store, texts) for axes in page.axes] if all(timed) else []
 
 
-def motion(run: Run) -> dict[str, Any]:
+def motion(run: AnalysedRun) -> dict[str, Any]:
     """Return geometry, poses and steering angles of a robot for the picture at the cursor."""
     time, robot = run.log.joints.time, run.robot
     some = np.unique(np.linspace(0, len(time) - 1, min(len(time), MOST)).astype(int))

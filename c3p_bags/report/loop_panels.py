@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from c3p_bags.report.health import LEVELS
-from c3p_bags.report.run import Run
+from c3p_bags.report.run import AnalysedRun
 from c3p_bags.report.sheet import dress, legend, line
 from c3p_bags.runs import mapped
 from c3p_description.model import Array
@@ -27,7 +27,7 @@ def _milliseconds(time: Array) -> Array:
     return mapped.computed(lambda part: 1000.0 * part, time)
 
 
-def draw_latency_histogram(axes: Axes, run: Run) -> None:
+def draw_latency_histogram(axes: Axes, run: AnalysedRun) -> None:
     """Draw the histogram of the latency; logarithmic axes show the few late commands."""
     dress(axes, 'commands')
     axes.set_xlabel('from joint_states to wheel_effort, as recorded [ms]', fontsize=style.LABEL,
@@ -52,7 +52,7 @@ def draw_latency_histogram(axes: Axes, run: Run) -> None:
     legend(axes)
 
 
-def draw_latency(axes: Axes, run: Run) -> None:
+def draw_latency(axes: Axes, run: AnalysedRun) -> None:
     """Draw the latency over time."""
     dress(axes, 'latency [ms]')
     if not len(run.timing.latency):
@@ -66,7 +66,7 @@ def draw_latency(axes: Axes, run: Run) -> None:
     legend(axes)
 
 
-def draw_cycles(axes: Axes, run: Run) -> None:
+def draw_cycles(axes: Axes, run: AnalysedRun) -> None:
     """Draw the time between joint states."""
     dress(axes, 'period [ms]')
     if not len(run.timing.interval):
@@ -78,7 +78,7 @@ def draw_cycles(axes: Axes, run: Run) -> None:
     axes.set_ylim(0.0, 1100.0 * max(float(run.timing.interval.max()), 2 * run.timing.period))
 
 
-def draw_states(axes: Axes, run: Run) -> None:
+def draw_states(axes: Axes, run: AnalysedRun) -> None:
     """Draw the level of every node's diagnostics over time."""
     dress(axes, '')
     names = list(dict.fromkeys(s.name for s in run.states))
@@ -106,7 +106,7 @@ def short(name: str) -> str:
     return name.removesuffix(': state').replace('_', ' ')
 
 
-def states_height(run: Run) -> float:
+def states_height(run: AnalysedRun) -> float:
     """Return the height of the diagnostics panel, inches."""
     return 0.28 * max(2, len({s.name for s in run.states})) + 0.1
 

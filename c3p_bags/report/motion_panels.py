@@ -10,7 +10,7 @@ from matplotlib.ticker import MaxNLocator
 
 from c3p_bags.report.drive_page import near_limits
 from c3p_bags.report.path import draw_robots
-from c3p_bags.report.run import Run
+from c3p_bags.report.run import AnalysedRun
 from c3p_bags.report.sheet import at_least, dress, legend, line
 from c3p_bags.runs import mapped
 from c3p_bags.runs.metrics import pose_at
@@ -51,7 +51,7 @@ def _plan(motion: Motion) -> tuple[Array, Array]:
     return motion.pose[::step, 0], motion.pose[::step, 1]
 
 
-def draw_path(axes: Axes, run: Run) -> None:
+def draw_path(axes: Axes, run: AnalysedRun) -> None:
     """Draw the path: truth, odometry, goals, robots along it, and slips."""
     dress(axes, 'y [m]')
     axes.set_xlabel('x [m]', fontsize=style.LABEL, color=INK)
@@ -86,7 +86,7 @@ def draw_path(axes: Axes, run: Run) -> None:
     legend(axes)
 
 
-def draw_velocity(axes: Axes, run: Run, which: int) -> None:
+def draw_velocity(axes: Axes, run: AnalysedRun, which: int) -> None:
     """Draw a component of the twist in the frame of the robot: `which` of vx, vy, ω."""
     dress(axes, VELOCITIES[which])
     if run.truth is not None:
@@ -107,7 +107,7 @@ def draw_velocity(axes: Axes, run: Run, which: int) -> None:
         legend(axes)
 
 
-def odometry_error(run: Run) -> tuple[Array, Array, Array] | None:
+def odometry_error(run: AnalysedRun) -> tuple[Array, Array, Array] | None:
     """Return time, distance [m] and yaw [rad] between odometry and truth; None without truth."""
     if run.truth is None:
         return None
@@ -126,7 +126,7 @@ def _clipped(error: Array) -> Array:
     return mapped.computed(lambda part: np.maximum(part, LEAST_ERROR), error)
 
 
-def draw_errors(axes: Axes, run: Run) -> None:
+def draw_errors(axes: Axes, run: AnalysedRun) -> None:
     """Draw the distances of odometry from goal and truth."""
     dress(axes, 'distance [m]')
     axes.set_yscale('log')
@@ -150,7 +150,7 @@ def draw_errors(axes: Axes, run: Run) -> None:
     legend(axes)
 
 
-def draw_steering(axes: Axes, run: Run) -> None:
+def draw_steering(axes: Axes, run: AnalysedRun) -> None:
     """Draw the steering angles, continuous."""
     dress(axes, 'steering [°]')
     angle = mapped.computed(np.degrees, mapped.unwrapped(run.log.joints.steering))
@@ -162,7 +162,7 @@ def draw_steering(axes: Axes, run: Run) -> None:
     legend(axes)
 
 
-def draw_measure(axes: Axes, run: Run) -> None:
+def draw_measure(axes: Axes, run: AnalysedRun) -> None:
     """Draw the singularity measure."""
     dress(axes, 'σ_min [1]')
     axes.axhspan(0.0, NEAR, color=style.ALERT, alpha=0.12, linewidth=0,
@@ -172,7 +172,7 @@ def draw_measure(axes: Axes, run: Run) -> None:
     legend(axes)
 
 
-def draw_torque(axes: Axes, run: Run, steering: bool = False) -> None:
+def draw_torque(axes: Axes, run: AnalysedRun, steering: bool = False) -> None:
     """Draw the torques of wheels, or of `steering` motors; commanded where they were recorded."""
     commanded, robot = run.log.wheel_effort is not None, run.robot
     dress(axes, f'{"commanded" if commanded else "measured"}\n'

@@ -9,7 +9,7 @@ import numpy as np
 
 from c3p_bags.report.health import LEVELS, complaints, while_starting
 from c3p_bags.report.motion_panels import NEAR, odometry_error
-from c3p_bags.report.run import STRIDE, Run
+from c3p_bags.report.run import STRIDE, AnalysedRun
 from c3p_bags.runs import mapped
 from c3p_bags.runs.metrics import drive_metrics
 from c3p_bags.runs.run_log import held
@@ -36,7 +36,7 @@ def _quantiles(values: np.ndarray) -> dict[str, float] | None:
             for name, part in (('p50', 0.5), ('p99', 0.99), ('p999', 0.999), ('max', 1.0))}
 
 
-def slip_numbers(run: Run) -> dict[str, Any]:
+def slip_numbers(run: AnalysedRun) -> dict[str, Any]:
     """Return the slips, each and by wheel (``wheel`` from 1 as in joint names; 0 is several)."""
     events = [{
         'wheel': e.wheel + 1, 'joint': run.robot.wheel_joints[e.wheel] if e.wheel >= 0 else None,
@@ -56,7 +56,7 @@ def slip_numbers(run: Run) -> dict[str, Any]:
             'largest_evidence': float(run.slip.statistic.max() / run.slip.threshold)}
 
 
-def visibility_numbers(run: Run) -> dict[str, Any]:
+def visibility_numbers(run: AnalysedRun) -> dict[str, Any]:
     """
     Return whether slips of `PLAIN_SLIP` along the rolling direction would have been seen.
 
@@ -81,7 +81,7 @@ def visibility_numbers(run: Run) -> dict[str, Any]:
             'unseen_by_wheel': unseen.mean(axis=0).tolist()}
 
 
-def timing_numbers(run: Run) -> dict[str, Any]:
+def timing_numbers(run: AnalysedRun) -> dict[str, Any]:
     """Return the timing of the control loop."""
     t = run.timing
     took = _quantiles(t.latency)
@@ -93,7 +93,7 @@ def timing_numbers(run: Run) -> dict[str, Any]:
             'latency_s': took}
 
 
-def _odometry(run: Run) -> dict[str, Any]:
+def _odometry(run: AnalysedRun) -> dict[str, Any]:
     """Return the errors of the odometry against the truth, and against its recomputation."""
     off = odometry_error(run)
     again = None
@@ -107,7 +107,7 @@ def _odometry(run: Run) -> dict[str, Any]:
             'computed_difference_m': again}
 
 
-def run_numbers(run: Run) -> dict[str, Any]:
+def run_numbers(run: AnalysedRun) -> dict[str, Any]:
     """
     Return the numbers of a bag: of the drive to the last goal, and of the whole run.
 
@@ -135,13 +135,13 @@ def run_numbers(run: Run) -> dict[str, Any]:
         'complaints': _complaints(run)}
 
 
-def _complaints(run: Run) -> list[dict[str, Any]]:
+def _complaints(run: AnalysedRun) -> list[dict[str, Any]]:
     start = while_starting(run.states, first_motion(run))
     return [{'name': s.name, 'level': LEVELS[s.level], 'message': s.message, 'begin_s': s.begin,
              'end_s': s.end, 'while_starting': s in start} for s in complaints(run.states)]
 
 
-def first_motion(run: Run) -> float:
+def first_motion(run: AnalysedRun) -> float:
     """Return the time of the first motion by odometry, s; inf without motion."""
     odom = run.odom
     moving = np.flatnonzero(mapped.computed(_moving, odom.twist))
@@ -152,7 +152,7 @@ def _moving(twist: np.ndarray) -> np.ndarray:
     return (np.hypot(twist[:, 0], twist[:, 1]) > MOVING) | (np.abs(twist[:, 2]) > MOVING)
 
 
-def blocked_time(run: Run) -> float | None:
+def blocked_time(run: AnalysedRun) -> float | None:
     """
     Return the time during which commands point into a direction without wheel force, s.
 

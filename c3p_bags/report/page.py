@@ -19,7 +19,7 @@ from c3p_bags.report import tables, web
 from c3p_bags.report.compare import difference_sentences, difference_table
 from c3p_bags.report.markup import Markup, html, joined
 from c3p_bags.report.path import corners
-from c3p_bags.report.run import Run
+from c3p_bags.report.run import AnalysedRun
 from c3p_bags.report.sheet import Panel, figure
 from c3p_bags.report.slip_answer import Answer
 from c3p_bags.report.tables import topic_table
@@ -49,11 +49,11 @@ class Section(NamedTuple):
     anchor: str
     title: str
     text: str
-    picture: Callable[[Sequence[Run]], Figure | None]
-    table: Callable[[Run], Markup] | None = None
+    picture: Callable[[Sequence[AnalysedRun]], Figure | None]
+    table: Callable[[AnalysedRun], Markup] | None = None
 
 
-def _path(runs: Sequence[Run]) -> Figure:
+def _path(runs: Sequence[AnalysedRun]) -> Figure:
     """Draw the paths, in a panel as high as they are within limits."""
     places = np.vstack([corners(r.odom) for r in runs]
                        + [np.array([g['goal_pose'][:2]]) for r in runs for g in r.goals])
@@ -74,37 +74,37 @@ def _path(runs: Sequence[Run]) -> Figure:
     return page
 
 
-def _rows(*panels: Panel) -> Callable[[Sequence[Run]], Figure]:
+def _rows(*panels: Panel) -> Callable[[Sequence[AnalysedRun]], Figure]:
     """Return a function that draws these panels, one below the other."""
     return lambda runs: figure(panels, runs)
 
 
-def _looks(runs: Sequence[Run]) -> Figure | None:
+def _looks(runs: Sequence[AnalysedRun]) -> Figure | None:
     events = sorted(runs[0].events, key=lambda e: -e.distance)[:LOOKS]
     if not events or len(runs) > 1:
         return None
     return slip.close_looks(runs[0], sorted(events))
 
 
-def _loop(runs: Sequence[Run]) -> Figure:
+def _loop(runs: Sequence[AnalysedRun]) -> Figure:
     known = any(len(r.timing.latency) for r in runs)
     return figure([*([Panel(loop.draw_latency, 1.4)] if known else []),
                    Panel(loop.draw_cycles, 1.2)], runs)
 
 
-def _latency(runs: Sequence[Run]) -> Figure | None:
+def _latency(runs: Sequence[AnalysedRun]) -> Figure | None:
     if not any(len(r.timing.latency) for r in runs):
         return None
     return figure([Panel(loop.draw_latency_histogram, 1.8, timed=False)], runs)
 
 
-def _nodes(runs: Sequence[Run]) -> Figure:
+def _nodes(runs: Sequence[AnalysedRun]) -> Figure:
     return figure([Panel(loop.draw_states, max(loop.states_height(r) for r in runs),
                          shared=False)], runs,
                   margin=1.45)
 
 
-def _wheels(runs: Sequence[Run]) -> Figure:
+def _wheels(runs: Sequence[AnalysedRun]) -> Figure:
     steering = [Panel(partial(motion.draw_torque, steering=True), 1.8)]
     return figure([Panel(motion.draw_steering, 2.0), Panel(motion.draw_measure, 1.4),
                    Panel(motion.draw_torque, 1.8),
@@ -160,7 +160,7 @@ def link_to(anchor: str, title: str) -> Markup:
     return html('<a href="#$anchor">$title</a>', anchor=anchor, title=title)
 
 
-def _facts(run: Run, numbers: Mapping[str, Any]) -> Markup:
+def _facts(run: AnalysedRun, numbers: Mapping[str, Any]) -> Markup:
     when = ''
     if run.by_clock:
         time = datetime.fromtimestamp(run.log.start_ns * 1e-9, timezone.utc)
@@ -170,7 +170,7 @@ def _facts(run: Run, numbers: Mapping[str, Any]) -> Markup:
         + ('' if run.by_clock else ', stamps of simulated time')))
 
 
-def _tables(section: Section, runs: Sequence[Run]) -> Markup:
+def _tables(section: Section, runs: Sequence[AnalysedRun]) -> Markup:
     if section.table is None:
         return Markup()
     found = [section.table(run) for run in runs]
@@ -183,7 +183,7 @@ def _tables(section: Section, runs: Sequence[Run]) -> Markup:
     return html('<div class="two">$parts</div>', parts=parts)
 
 
-def _section(section: Section, picture: Markup | None, runs: Sequence[Run],
+def _section(section: Section, picture: Markup | None, runs: Sequence[AnalysedRun],
              live: bool) -> Markup:
     # the picture remains for paper, and for browsers without scripts
     plots = Markup() if not live else html('<div class="live map"></div>') if (
@@ -196,7 +196,7 @@ def _section(section: Section, picture: Markup | None, runs: Sequence[Run],
                 tables=_tables(section, runs))
 
 
-def html_page(runs: Sequence[Run], numbers: Sequence[Mapping[str, Any]],
+def html_page(runs: Sequence[AnalysedRun], numbers: Sequence[Mapping[str, Any]],
               summaries: Sequence[Sequence[Answer]], pictures: Mapping[str, Markup],
               live: Mapping[str, Any] | None = None) -> Markup:
     """

@@ -32,7 +32,7 @@ STRIDE = 0.02
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class AnalysedRun:
     """
     One bag, read and analysed.
 
@@ -111,7 +111,7 @@ def measure(robot: CasterRobot, log: RunLog) -> Array:
     some = np.append(np.arange(0, len(time) - 1, step), len(time) - 1)
     sigma = mapped.computed(lambda part: singularity(robot, log.joints.steering[part]).sigma_min,
                             some)
-    rows = mapped.Rows()
+    rows = mapped.GrowingRows()
     for part in mapped.parts(len(time)):
         rows.append(np.interp(np.arange(part.start, part.stop), some, sigma))
     return rows.array()
@@ -119,7 +119,7 @@ def measure(robot: CasterRobot, log: RunLog) -> Array:
 
 def read(bag: Bag, robot: str | None = None, namespace: str | None = None,
          goal_tolerance: float | None = None, yaw_tolerance: float | None = None,
-         progress: Callable[[float], object] = lambda part: None) -> Run:
+         progress: Callable[[float], object] = lambda part: None) -> AnalysedRun:
     """
     Read and analyse a `bag`.
 
@@ -151,9 +151,9 @@ def read(bag: Bag, robot: str | None = None, namespace: str | None = None,
     place = bag.path if bag.path.name not in ('bag', '') else bag.path.resolve()
     name = f'{place.parent.name}/{place.name}' if place.name == 'bag' else place.name
     zone = goal_zone(log, goal_tolerance, yaw_tolerance)
-    return Run(name, log, model, computed, recorded, truth_in_odom(log), slip,
-               slip_events(slip, log.slip), kept, spans(log.diagnostics, end, pace),
-               measure(model, log), goal_metrics(log, model, *zone), *zone, lost)
+    return AnalysedRun(name, log, model, computed, recorded, truth_in_odom(log), slip,
+                       slip_events(slip, log.slip), kept, spans(log.diagnostics, end, pace),
+                       measure(model, log), goal_metrics(log, model, *zone), *zone, lost)
 
 
 def goal_zone(log: RunLog, goal_tolerance: float | None = None, yaw_tolerance: float | None = None
@@ -168,8 +168,8 @@ def goal_zone(log: RunLog, goal_tolerance: float | None = None, yaw_tolerance: f
         if GOAL_TOLERANCE in health.values:
             found = health.values
     known = [_positive(found.get(key)) for key in (GOAL_TOLERANCE, YAW_TOLERANCE)]
-    chosen = zip((goal_tolerance, yaw_tolerance), known, (Run.goal_tolerance, Run.yaw_tolerance),
-                 strict=True)
+    chosen = zip((goal_tolerance, yaw_tolerance), known,
+                 (AnalysedRun.goal_tolerance, AnalysedRun.yaw_tolerance), strict=True)
     radius, yaw = (next(v for v in values if v is not None) for values in chosen)
     return radius, yaw
 

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from c3p_bags.report.markup import Markup, html
-from c3p_bags.report.run import Run
+from c3p_bags.report.run import AnalysedRun
 from c3p_description.model import Array
 from c3p_plots import style
 from c3p_plots.palette import INK, MUTED, RULE
@@ -51,7 +51,7 @@ class Panel(NamedTuple):
     of both axes, which hold the lines of all runs, unless they are not `shared`.
     """
 
-    draw: Callable[[Axes, Run], None]
+    draw: Callable[[Axes, AnalysedRun], None]
     height: float
     timed: bool = True
     shared: bool = True
@@ -134,7 +134,7 @@ def at_least(axes: Axes, span: float) -> None:
         axes.set_ylim(middle - span / 2, middle + span / 2)
 
 
-def figure(panels: Sequence[Panel], runs: Sequence[Run], margin: float = 0.72) -> Figure:
+def figure(panels: Sequence[Panel], runs: Sequence[AnalysedRun], margin: float = 0.72) -> Figure:
     """Return the figure of some panels, a column for each run; `margin` [inch] holds labels."""
     width = WIDE if len(runs) == 1 else WIDER
     top, bottom, gap = 0.26 if len(runs) == 1 else 0.55, 0.48, 0.42

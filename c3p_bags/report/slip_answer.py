@@ -10,7 +10,7 @@ import numpy as np
 
 from c3p_bags.report.motion_panels import wheel_name
 from c3p_bags.report.numbers import PLAIN_SLIP
-from c3p_bags.report.run import Run
+from c3p_bags.report.run import AnalysedRun
 from c3p_bags.report.slip_events import SURE, SlipEvent
 from c3p_bags.report.slip_panels import confidence
 from c3p_kinematics.fault_report import ENCODER, KINDS
@@ -66,7 +66,7 @@ def length(metres: float) -> str:
     return f'{100 * metres:.1f} cm' if abs(metres) >= 0.01 else f'{1000 * metres:.1f} mm'
 
 
-def slip_answer(run: Run, numbers: Mapping[str, Any]) -> Answer:
+def slip_answer(run: AnalysedRun, numbers: Mapping[str, Any]) -> Answer:
     """Return the answer on slip and encoders; `numbers` are those of `run_numbers`."""
     events = list(run.events)
     if not events:
@@ -140,7 +140,7 @@ def _worst(events: Sequence[SlipEvent]) -> str:
             f'at {worst.peak_time:.2f} s')
 
 
-def _no_slip(run: Run, found: Mapping[str, Any]) -> Answer:
+def _no_slip(run: AnalysedRun, found: Mapping[str, Any]) -> Answer:
     """Return the answer without a slip event: none, or that slip would not have been seen."""
     near = found['largest_evidence']
     evidence = ('The evidence stayed below 1 % of the alarm’s limit' if near < 0.01 else

@@ -70,7 +70,7 @@ def replay(robot: CasterRobot, joints: Joints, settings: OdometrySettings | None
     """
     odometry = Odometry(robot, settings)
     count, n = len(joints.time), robot.count
-    columns = [mapped.Rows() for _ in range(8)]
+    columns = [mapped.GrowingRows() for _ in range(8)]
     for begin in range(0, count, mapped.ROWS):
         size = min(mapped.ROWS, count - begin)
         part = tuple(value[begin:begin + size] for value in joints)

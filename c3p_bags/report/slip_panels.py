@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from c3p_bags.report.motion_panels import wheel_colour, wheel_name
-from c3p_bags.report.run import Run
+from c3p_bags.report.run import AnalysedRun
 from c3p_bags.report.sheet import WIDE, dress, legend, line, peaks
 from c3p_bags.report.slip_events import SURE, SlipEvent
 from c3p_bags.runs import mapped
@@ -28,7 +28,7 @@ AROUND = 0.4
 LEAST_EVIDENCE = 1e-4
 
 
-def draw_timeline(axes: Axes, run: Run) -> None:
+def draw_timeline(axes: Axes, run: AnalysedRun) -> None:
     """Draw the slips of each wheel, and below them those that the robot reported."""
     n = run.robot.count
     dress(axes, '')
@@ -62,7 +62,7 @@ def confidence(value: float) -> str:
     return '> 99.9 %' if value > 0.999 else f'{100 * value:.3g} %'
 
 
-def draw_speed(axes: Axes, run: Run) -> None:
+def draw_speed(axes: Axes, run: AnalysedRun) -> None:
     """Draw the slip speed of each wheel."""
     dress(axes, 'slip [mm/s]')
     speed = mapped.computed(lambda part: 1000.0 * np.hypot(part[..., 0], part[..., 1]),
@@ -74,7 +74,7 @@ def draw_speed(axes: Axes, run: Run) -> None:
     legend(axes)
 
 
-def draw_evidence(axes: Axes, run: Run) -> None:
+def draw_evidence(axes: Axes, run: AnalysedRun) -> None:
     """Draw χ² against the limit of the alarm."""
     dress(axes, 'χ² / limit')
     axes.set_yscale('log')
@@ -88,7 +88,7 @@ def draw_evidence(axes: Axes, run: Run) -> None:
     legend(axes)
 
 
-def close_looks(run: Run, events: Sequence[SlipEvent]) -> Figure:
+def close_looks(run: AnalysedRun, events: Sequence[SlipEvent]) -> Figure:
     """Return a figure with a column for each slip: its speed, the wheel, and its torque."""
     page = style.figure(WIDE, 6.2)
     count = len(events)
@@ -104,7 +104,7 @@ def close_looks(run: Run, events: Sequence[SlipEvent]) -> Figure:
     return page
 
 
-def _one(panels: Sequence[Axes], run: Run, event: SlipEvent, named: bool) -> None:
+def _one(panels: Sequence[Axes], run: AnalysedRun, event: SlipEvent, named: bool) -> None:
     joints, slip = run.log.joints, run.slip
     part = (slip.time >= event.begin - AROUND) & (slip.time <= event.end + AROUND)
     time, robot = slip.time[part], run.robot

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from c3p_bags.report.motion_panels import NEAR
-from c3p_bags.report.run import Run
+from c3p_bags.report.run import AnalysedRun
 from c3p_bags.report.slip_answer import Answer, length, percent, slip_answer
 from c3p_bags.runs.losses import absent
 
@@ -26,7 +26,7 @@ def _small(part: float) -> str:
     return f'{100 * part:.2g} %' if part >= 1e-4 else 'less than 0.01 %'
 
 
-def _incomplete(run: Run) -> list[Answer]:
+def _incomplete(run: AnalysedRun) -> list[Answer]:
     """Return the answer on messages that are not in the bag, empty without any."""
     joints, odometry = run.timing.unrecorded, run.odometry_lost
     texts = [joints.text('joint state', 'odometry')] if joints.lost else []
@@ -40,7 +40,7 @@ def _incomplete(run: Run) -> list[Answer]:
                    'note', 'loop')]
 
 
-def _not_finite(run: Run) -> list[Answer]:
+def _not_finite(run: AnalysedRun) -> list[Answer]:
     """Return the answer on messages with numbers that are not finite, empty without any."""
     found = run.log.not_finite
     if not found:
@@ -52,7 +52,7 @@ def _not_finite(run: Run) -> list[Answer]:
                    'value is null in the JSON file. Check what published them.', 'bad', 'nodes')]
 
 
-def _kept_time(run: Run, numbers: Mapping[str, Any]) -> Answer:
+def _kept_time(run: AnalysedRun, numbers: Mapping[str, Any]) -> Answer:
     question, t = 'Did the loop keep time?', run.timing
     rate = f'{1.0 / t.period:.4g} Hz' if t.period else 'a single sample'
     gap = (f'{t.lost} samples are missing, longest gap {1000 * t.longest_gap:.3g} ms at '
@@ -80,7 +80,7 @@ def _kept_time(run: Run, numbers: Mapping[str, Any]) -> Answer:
                   'good' if good else 'bad' if lost_much else 'note', 'loop')
 
 
-def _arrived(run: Run, numbers: Mapping[str, Any]) -> Answer:
+def _arrived(run: AnalysedRun, numbers: Mapping[str, Any]) -> Answer:
     question, goals = 'Did it arrive?', run.goals
     drove = (f'{numbers["distance_m"]:.2f} m in {numbers["duration_s"]:.1f} s, '
              f'{numbers["moving_s"]:.1f} s of it in motion')
@@ -103,7 +103,7 @@ def _arrived(run: Run, numbers: Mapping[str, Any]) -> Answer:
                   'good' if len(reached) == len(goals) else 'bad', 'way')
 
 
-def _odometry(run: Run, numbers: Mapping[str, Any]) -> Answer:
+def _odometry(run: AnalysedRun, numbers: Mapping[str, Any]) -> Answer:
     question, found = 'Is the odometry right?', numbers['odometry']
     where = '' if run.odom_recorded else 'No odom in this bag; computed from the joint states. '
     if found['error_final_m'] is None:
@@ -116,7 +116,7 @@ def _odometry(run: Run, numbers: Mapping[str, Any]) -> Answer:
                   'good' if part < 0.02 else 'note', 'errors')
 
 
-def _singular(run: Run, numbers: Mapping[str, Any]) -> Answer:
+def _singular(run: AnalysedRun, numbers: Mapping[str, Any]) -> Answer:
     question, found = 'Blocked by a singularity?', numbers['singularity']
     blocked = found['blocked_s']
     if found['freedoms'] < 3:
@@ -137,7 +137,7 @@ def _singular(run: Run, numbers: Mapping[str, Any]) -> Answer:
                   'note' if blocked > BLOCKED else 'good', 'wheels')
 
 
-def _complaints(run: Run, numbers: Mapping[str, Any]) -> Answer:
+def _complaints(run: AnalysedRun, numbers: Mapping[str, Any]) -> Answer:
     question, found = 'What did the nodes report?', numbers['complaints']
     if not run.states:
         return Answer(question, 'Nothing', 'No /diagnostics in this bag.', 'none', 'nodes')
@@ -158,11 +158,11 @@ def _complaints(run: Run, numbers: Mapping[str, Any]) -> Answer:
                   'bad' if errors else 'note', 'nodes')
 
 
-QUESTIONS: tuple[Callable[[Run, Mapping[str, Any]], Answer], ...] = (
+QUESTIONS: tuple[Callable[[AnalysedRun, Mapping[str, Any]], Answer], ...] = (
     slip_answer, _kept_time, _arrived, _odometry, _singular, _complaints)
 
 
-def answers(run: Run, numbers: Mapping[str, Any]) -> list[Answer]:
+def answers(run: AnalysedRun, numbers: Mapping[str, Any]) -> list[Answer]:
     """
     Return the answers of a run, those on missing and on broken messages first.
 

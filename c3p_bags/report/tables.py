@@ -12,7 +12,7 @@ from c3p_bags.report.health import LEVELS, complaints, while_starting
 from c3p_bags.report.markup import Markup, html, joined
 from c3p_bags.report.motion_panels import wheel_colour, wheel_name
 from c3p_bags.report.numbers import first_motion
-from c3p_bags.report.run import Run
+from c3p_bags.report.run import AnalysedRun
 from c3p_bags.report.slip_panels import confidence
 
 # most rows of a table; the others are counted
@@ -51,7 +51,7 @@ def chip(wheel: int, count: int) -> Markup:
                 colour=wheel_colour(wheel), name=wheel_name(wheel, count))
 
 
-def slip_table(run: Run) -> Markup:
+def slip_table(run: AnalysedRun) -> Markup:
     """Return the slips, the farthest first."""
     if not run.events:
         return Markup()
@@ -65,7 +65,7 @@ def slip_table(run: Run) -> Markup:
                   'slipped [mm]', 'confidence', 'reported by the robot'), rows)
 
 
-def goal_table(run: Run) -> Markup:
+def goal_table(run: AnalysedRun) -> Markup:
     """Return the goals and their metrics."""
     if not run.goals:
         return Markup()
@@ -83,7 +83,7 @@ def goal_table(run: Run) -> Markup:
                   'off the line [mm]', 'final error [mm]', 'in truth [mm]'), rows, left=2)
 
 
-def timing_table(run: Run) -> Markup:
+def timing_table(run: AnalysedRun) -> Markup:
     """Return the timing of the control loop, as recorded and as reported."""
     t = run.timing
     rows = [('samples', f'{len(run.log.joints.time)} recorded, {t.unrecorded.lost} not recorded, '
@@ -105,7 +105,7 @@ def timing_table(run: Run) -> Markup:
     return table(('', ''), rows)
 
 
-def complaint_table(run: Run) -> Markup:
+def complaint_table(run: AnalysedRun) -> Markup:
     """Return the states other than OK."""
     start = while_starting(run.states, first_motion(run))
     rows = [(f'{s.begin:.2f}', f'{s.end - s.begin:.2f}', level_name(LEVELS[s.level]),
@@ -121,7 +121,7 @@ def level_name(text: str, kind: str = '') -> Markup:
     return html('<span class="level $kind">$text</span>', kind=kind or text.lower(), text=text)
 
 
-def topic_table(run: Run) -> Markup:
+def topic_table(run: AnalysedRun) -> Markup:
     """Return the topics of the bag with their rates."""
     rows = [(topic, f'{count}', number(count / run.duration if run.duration else None))
             for topic, count in sorted(run.log.messages.items())]

@@ -16,7 +16,7 @@ from c3p_bags.report.live import motion, panels
 from c3p_bags.report.markup import Markup
 from c3p_bags.report.numbers import run_numbers
 from c3p_bags.report.page import SECTIONS, html_page
-from c3p_bags.report.run import Run, read
+from c3p_bags.report.run import AnalysedRun, read
 from c3p_bags.report.sheet import png, svg
 from c3p_bags.report.summary import answers
 from c3p_bags.runs.json_text import json_text
@@ -108,7 +108,7 @@ def write_drive(log: RunLog, robot: CasterRobot, metrics: Mapping[str, Any], out
     return {'picture': str(picture), 'picture_pdf': str(document)}
 
 
-def _pictures(runs: Sequence[Run], out: Path, files: dict[str, str],
+def _pictures(runs: Sequence[AnalysedRun], out: Path, files: dict[str, str],
               progress: Callable[[str], None]) -> tuple[dict[str, Markup], dict[str, Any]]:
     """
     Draw every section; return them as SVG by anchor, and the data of their interactive plots.

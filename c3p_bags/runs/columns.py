@@ -11,7 +11,7 @@ import numpy as np
 
 from c3p_bags.runs import mapped
 from c3p_bags.storage.bag import Bag
-from c3p_bags.storage.log_fields import Reader, Rows
+from c3p_bags.storage.log_fields import Reader, TopicRows
 from c3p_description.model import Array
 
 # messages of one topic in a batch: few enough that all batches stay small beside the arrays that
@@ -50,7 +50,7 @@ def read_columns(bag: Bag, readers: Mapping[str, Reader],
     BagError
         The bag cannot be read.
     """
-    parts: dict[str, list[mapped.Rows]] = {}
+    parts: dict[str, list[mapped.GrowingRows]] = {}
     done, total = 0, sum(bag.topics[topic].count for topic in readers if topic in bag.topics)
     # all topics in one pass over the bag
     for batch in batched(bag.unordered(list(readers))):
@@ -62,7 +62,8 @@ def read_columns(bag: Bag, readers: Mapping[str, Reader],
             recorded, stamp, values = _in_order(batch.time, rows)
             if broken is not None:
                 broken[batch.topic] += sum(part.broken for part in rows)
-            some = parts.setdefault(batch.topic, [mapped.Rows() for _ in range(2 + len(values))])
+            some = parts.setdefault(batch.topic,
+                                    [mapped.GrowingRows() for _ in range(2 + len(values))])
             for whole, part in zip(some, (recorded, stamp, *values), strict=True):
                 whole.append(part)
     return {topic: Column(parts[topic][0].array(), parts[topic][1].array(),
@@ -100,7 +101,7 @@ def _joined(parts: Sequence[Column]) -> Column:
                   tuple(np.concatenate(v) for v in zip(*values, strict=True)))
 
 
-def _in_order(recorded: Array, found: Sequence[Rows]) -> Column:
+def _in_order(recorded: Array, found: Sequence[TopicRows]) -> Column:
     """Return the rows of one batch, which are grouped by layout, in the order of its messages."""
     rows, stamp, values = _joined([
         Column(part.rows, np.zeros(len(part.rows), np.int64) if part.stamp is None

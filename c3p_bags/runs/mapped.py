@@ -29,7 +29,7 @@ ROWS = 4096
 TURN = 2.0 * np.pi
 
 
-class Rows:
+class GrowingRows:
     """
     An array that grows by rows.
 
@@ -89,7 +89,7 @@ def _narrowed(rows: Array) -> Array:
 
 def kept(array: Array) -> Array:
     """Return `array`, mapped from a file if it is long."""
-    rows = Rows()
+    rows = GrowingRows()
     rows.append(array)
     return rows.array()
 
@@ -112,7 +112,7 @@ def computed(make: Callable[..., Array], *arrays: Array) -> Array:
     >>> computed(lambda a, b: a + b, np.arange(3), np.ones(3)).tolist()
     [1.0, 2.0, 3.0]
     """
-    rows = Rows()
+    rows = GrowingRows()
     for part in parts(len(arrays[0])):
         rows.append(make(*(array[part] for array in arrays)))
         give_back(*arrays)
@@ -128,7 +128,7 @@ def summed(steps: Array, start: float = 0.0) -> Array:
     >>> summed(np.array([1.0, 2.0, 4.0])).tolist()
     [0.0, 1.0, 3.0, 7.0]
     """
-    rows, last = Rows(), np.full((1, *steps.shape[1:]), start)
+    rows, last = GrowingRows(), np.full((1, *steps.shape[1:]), start)
     rows.append(last)
     for part in parts(len(steps)):
         # from the last sum on: the order of the additions, and so the bits, are those of one sum
@@ -148,7 +148,7 @@ def unwrapped(angle: Array, period: float = TURN) -> Array:
     >>> unwrapped(np.array([3.0, -3.0, 3.0])).round(3).tolist()
     [3.0, 3.283, 3.0]
     """
-    rows, before, half = Rows(), angle[:1], 0.5 * period
+    rows, before, half = GrowingRows(), angle[:1], 0.5 * period
     offset = np.zeros((1, *angle.shape[1:]))
     for part in parts(len(angle)):
         here = angle[part]

@@ -23,7 +23,7 @@ from c3p_bags.runs.losses import missing, related
 from c3p_bags.runs.run_bag import finite_rows, odometry_numbers
 from c3p_bags.storage.bag import Bag
 from c3p_bags.storage.bag_writer import BagError
-from c3p_bags.storage.log_fields import Reader, Rows, joint_reader
+from c3p_bags.storage.log_fields import Reader, TopicRows, joint_reader
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.odometry import Odometry, OdometryEstimate, OdometrySettings
 from c3p_kinematics.se2 import compose, inverse, wrap
@@ -69,7 +69,7 @@ class Samples(NamedTuple):
     angles: Array
 
 
-class Recorded(NamedTuple):
+class RecordedOdometry(NamedTuple):
     """
     Odometry messages of a bag: times of recording and stamps (k,) [ns], and numbers (k, 85).
 
@@ -88,7 +88,7 @@ class Recomputed(NamedTuple):
     Attributes
     ----------
     recorded, stamp, numbers
-        As of `Recorded`; `recorded` are the times of the joint states.
+        As of `RecordedOdometry`; `recorded` are the times of the joint states.
     refused : int
         Samples that the node rejected, by the recorded odometry.
     unused : int
@@ -115,7 +115,7 @@ class Recomputed(NamedTuple):
 
 def read_samples(bag: Bag, robot: CasterRobot, space: str = '',
                  progress: Callable[[float], object] = lambda part: None
-                 ) -> tuple[Samples, Recorded | None]:
+                 ) -> tuple[Samples, RecordedOdometry | None]:
     """
     Return joint states and odometry of the robot in the namespace `space` of a bag.
 
@@ -135,23 +135,23 @@ def read_samples(bag: Bag, robot: CasterRobot, space: str = '',
     recorded, stamp, (angles,) = found[joints]
     odometry = found.get(odom)
     return (Samples(recorded, stamp, angles),
-            None if odometry is None else Recorded(odometry.recorded, odometry.stamp,
-                                                   odometry.values[0]))
+            None if odometry is None else RecordedOdometry(odometry.recorded, odometry.stamp,
+                                                           odometry.values[0]))
 
 
 def _angles(reader: Reader) -> Reader:
     """Return a reader of angles and rates (k, 4, n) from one of joint states."""
-    def read(kind: str, data: Sequence[bytes]) -> list[Rows]:
-        return [Rows(found.rows, found.stamp, (np.stack(found.values[:4], 1),))
+    def read(kind: str, data: Sequence[bytes]) -> list[TopicRows]:
+        return [TopicRows(found.rows, found.stamp, (np.stack(found.values[:4], 1),))
                 for found in reader(kind, data)]
     return read
 
 
-def _every_number(kind: str, data: Sequence[bytes]) -> list[Rows]:
+def _every_number(kind: str, data: Sequence[bytes]) -> list[TopicRows]:
     """Return the 85 numbers of Odometry messages, also those that are not finite."""
     # fields are stamp, frames, pose, its covariance, twist, its covariance
     found = tables(data, kind) if kind == ODOMETRY else ()
-    return [Rows(t.rows, t.fields[0], (np.hstack([t.fields[i] for i in (3, 5, 4, 6)]),))
+    return [TopicRows(t.rows, t.fields[0], (np.hstack([t.fields[i] for i in (3, 5, 4, 6)]),))
             for t in found]
 
 
@@ -166,7 +166,7 @@ def _apart(a: Array, b: Array) -> float:
 
 
 def recompute(samples: Samples, robot: CasterRobot, settings: OdometrySettings | None = None,
-              recorded: Recorded | None = None,
+              recorded: RecordedOdometry | None = None,
               progress: Callable[[float], None] = lambda part: None) -> Recomputed:
     """
     Return the odometry of the samples.
@@ -176,7 +176,7 @@ def recompute(samples: Samples, robot: CasterRobot, settings: OdometrySettings |
     every sample is used and the robot starts at the origin. `progress` receives the fraction done,
     0 to 1.
     """
-    run = _Run(Odometry(robot, settings), CycleClock(), samples)
+    run = _OdometryRun(Odometry(robot, settings), CycleClock(), samples)
     # rows of the recorded odometry of each sample, -1 without any
     row: Array | None = None
     numbers: Array | None = None
@@ -255,7 +255,7 @@ def _was_set(ours: Array, theirs: Array, last: tuple[Array, Array], numbers: Arr
     return jump and (not unsettled or bool(numbers[YAW_VARIANCE] < last[1][YAW_VARIANCE]))
 
 
-def _gaps(stamps: Array, recorded: Recorded) -> Array:
+def _gaps(stamps: Array, recorded: RecordedOdometry) -> Array:
     """
     Return for each sample whether samples may be missing before it.
 
@@ -270,7 +270,7 @@ def _gaps(stamps: Array, recorded: Recorded) -> Array:
     return np.append(False, (step > LONG * usual) | ((step > 0) & (np.diff(known) > 0)))
 
 
-class _Run:
+class _OdometryRun:
     """An odometry stream with its output; forked where two alternatives are compared."""
 
     def __init__(self, stream: Odometry, clock: CycleClock, samples: Samples) -> None:
@@ -278,7 +278,7 @@ class _Run:
         # samples used and their rows: the newest, and those before, which do not change any more
         self.kept: list[int] = []
         self.rows: list[Array] = []
-        self._done = mapped.Rows(), mapped.Rows()
+        self._done = mapped.GrowingRows(), mapped.GrowingRows()
         self.refused = 0
         # where the frame of the stream is: at the origin until samples are missing
         self.origin: Array | None = None
@@ -365,7 +365,7 @@ class _Run:
         """Return whether the weights of the wheels may depend on samples that are missing."""
         return stamp < self._unsettled
 
-    def fork(self) -> _Run:
+    def fork(self) -> _OdometryRun:
         """Return an independent copy."""
         other = copy.copy(self)
         other.stream, other.clock = copy.deepcopy(self.stream), copy.deepcopy(self.clock)
@@ -380,7 +380,7 @@ def _doubtful(estimate: OdometryEstimate) -> bool:
                 or slip.statistic > NEARLY * slip.threshold or not grip.plausible.all())
 
 
-def _likelier(run: _Run, silent: Sequence[int], k: int, then: Array) -> _Run:
+def _likelier(run: _OdometryRun, silent: Sequence[int], k: int, then: Array) -> _OdometryRun:
     """
     Return the run after samples without recorded odometry, before sample k.
 

@@ -16,7 +16,7 @@ from c3p_bags.runs.losses import Losses, losses, missing, related
 from c3p_bags.runs.recompute import (
     ODOMETRY,
     Recomputed,
-    Recorded,
+    RecordedOdometry,
     Samples,
     read_samples,
     recompute,
@@ -123,7 +123,7 @@ def recompute_bag(bag: Bag, robot: str = '', namespace: str | None = None,
         (f'{node.get("odom_frame", "odom")}', f'{node.get("base_frame", "base_link")}'))
 
 
-def compare(recomputed: Recomputed, recorded: Recorded) -> Agreement:
+def compare(recomputed: Recomputed, recorded: RecordedOdometry) -> Agreement:
     """Return the agreement of the messages that both have, except those that are left out."""
     stamps, ours, theirs = np.intersect1d(recomputed.stamp, recorded.stamp, return_indices=True)
     judged = ~np.isin(stamps, np.array(recomputed.left_out, np.int64))
@@ -136,7 +136,7 @@ def compare(recomputed: Recomputed, recorded: Recorded) -> Agreement:
     return joined(found)
 
 
-def _lost(samples: Samples, found: Recomputed, recorded: Recorded | None
+def _lost(samples: Samples, found: Recomputed, recorded: RecordedOdometry | None
           ) -> tuple[Losses, int, bool]:
     """Return what is not in the bag: joint states, odometry; and whether these are unrelated."""
     if recorded is None or not related(samples.stamp, recorded.stamp):

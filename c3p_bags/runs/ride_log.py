@@ -22,7 +22,7 @@ TERRAIN = 'rough_ground/terrain'
 TRIANGLE_LIST = 11
 
 
-class Ground(NamedTuple):
+class RideGround(NamedTuple):
     """
     Part of the ground as m triangles: corners (3 m, 3) [m] in the odometry's frame, and colours.
 
@@ -48,15 +48,16 @@ class Ride(NamedTuple):
     pose_time: Array
     pose: Array
     twist: Array
-    grounds: Sequence[tuple[float, Ground]]
+    grounds: Sequence[tuple[float, RideGround]]
 
 
-def ground_of(message: Any) -> Ground | None:
+def ground_of(message: Any) -> RideGround | None:
     """Return the first list of triangles in a MarkerArray, or None."""
     for marker in message.markers:
         if marker.type == TRIANGLE_LIST and marker.points:
-            return Ground(np.array([(p.x, p.y, p.z) for p in marker.points]),
-                          np.array([(c.r, c.g, c.b, c.a) for c in marker.colors]).reshape(-1, 4))
+            return RideGround(np.array([(p.x, p.y, p.z) for p in marker.points]),
+                              np.array([(c.r, c.g, c.b, c.a) for c in marker.colors]).reshape(-1,
+                                                                                              4))
     return None
 
 

@@ -183,7 +183,7 @@ def _jerk(time: Array, turn: Array, twist: Array) -> dict[str, float | None]:
     # second derivative of the least-squares parabola over the window
     offset = period * np.arange(-half, half + 1)
     weights = 2.0 * np.linalg.pinv(np.stack([offset**0, offset, offset**2], axis=-1))[2]
-    jerk = mapped.Rows()
+    jerk = mapped.GrowingRows()
     for part in mapped.parts(len(even) - 2 * half):
         jerk.append(np.hypot(*(np.convolve(column, weights[::-1], mode='valid')
                                for column in even[part.start:part.stop + 2 * half].T)))

@@ -17,8 +17,8 @@ import numpy as np
 from c3p_description.model import Array, CasterRobot
 from c3p_ros.cdr import LAYOUTS
 from c3p_ros.cdr_arrays import (
+    FieldTable,
     Status,
-    Table,
     read_diagnostics,
     read_status,
     tables,
@@ -32,7 +32,7 @@ STATUS = 'diagnostic_msgs/msg/DiagnosticStatus'
 PLANAR = np.ravel_multi_index(np.ix_([0, 1, 5], [0, 1, 5]), (6, 6))
 
 
-class Rows(NamedTuple):
+class TopicRows(NamedTuple):
     """
     Usable messages of a topic.
 
@@ -54,7 +54,7 @@ class Rows(NamedTuple):
 
 
 # turns messages of one type into rows
-Reader = Callable[[str, Sequence[bytes]], list[Rows]]
+Reader = Callable[[str, Sequence[bytes]], list[TopicRows]]
 
 
 def _finite(*columns: Array) -> Array:
@@ -65,14 +65,14 @@ def _finite(*columns: Array) -> Array:
     return good
 
 
-def _kept(table: Table, good: Array, stamp: Array | None, *values: Array) -> Rows:
-    return Rows(table.rows[good], None if stamp is None else stamp[good],
-                tuple(v[good] for v in values), int(np.sum(~good)))
+def _kept(table: FieldTable, good: Array, stamp: Array | None, *values: Array) -> TopicRows:
+    return TopicRows(table.rows[good], None if stamp is None else stamp[good],
+                     tuple(v[good] for v in values), int(np.sum(~good)))
 
 
-def _by_table(read: Callable[[Table], Rows | None]) -> Reader:
+def _by_table(read: Callable[[FieldTable], TopicRows | None]) -> Reader:
     """Return a reader that calls `read` for the rows of each table."""
-    def reader(kind: str, data: Sequence[bytes]) -> list[Rows]:
+    def reader(kind: str, data: Sequence[bytes]) -> list[TopicRows]:
         found = (read(table) for table in tables(data, kind)) if kind in LAYOUTS else ()
         return [rows for rows in found if rows is not None]
     return reader
@@ -92,7 +92,7 @@ def _places(names: Sequence[str], wanted: Sequence[str], *fields: Array) -> Arra
     return np.array([names.index(name) for name in wanted])
 
 
-def _joints(robot: CasterRobot, table: Table) -> Rows | None:
+def _joints(robot: CasterRobot, table: FieldTable) -> TopicRows | None:
     stamp, _, names, position, velocity, effort = table.fields
     n, wanted = robot.count, [*robot.steering_joints, *robot.wheel_joints]
     order = _places(names, wanted, position, velocity)
@@ -125,7 +125,7 @@ def joint_reader(robot: CasterRobot) -> Reader:
 
 def effort_reader(robot: CasterRobot) -> Reader:
     """Return a reader of JointState messages that carry efforts: torque (k, robot.efforts)."""
-    def read(table: Table) -> Rows | None:
+    def read(table: FieldTable) -> TopicRows | None:
         stamp, _, names, _, _, effort = table.fields
         order = _places(names, robot.effort_joints, effort)
         if order is None:
@@ -138,7 +138,7 @@ def effort_reader(robot: CasterRobot) -> Reader:
 
 def named_reader(joints: Sequence[str]) -> Reader:
     """Return a reader of JointState messages: positions and rates (k, n) of these joints."""
-    def read(table: Table) -> Rows | None:
+    def read(table: FieldTable) -> TopicRows | None:
         stamp, _, names, position, velocity, _ = table.fields
         order = _places(names, joints, position, velocity)
         if order is None:
@@ -149,7 +149,7 @@ def named_reader(joints: Sequence[str]) -> Reader:
     return _by_table(read)
 
 
-def _spatial(table: Table) -> Rows:
+def _spatial(table: FieldTable) -> TopicRows:
     stamp, _, _, pose, _, twist, _ = table.fields
     return _kept(table, _finite(pose, twist), stamp, pose, twist)
 
@@ -165,7 +165,7 @@ def _repeated(text: str, count: int) -> Array:
     return np.broadcast_to(one, count)
 
 
-def _odometry(table: Table) -> Rows:
+def _odometry(table: FieldTable) -> TopicRows:
     stamp, frame, child, pose, of_pose, twist, of_twist = table.fields
     place = np.column_stack([pose[:, :2], yaw_of(pose)])
     speed, count = twist[:, [0, 1, 5]], len(table.rows)
@@ -177,7 +177,7 @@ def _odometry(table: Table) -> Rows:
 odometry = _by_table(_odometry)
 
 
-def _vector(table: Table) -> Rows:
+def _vector(table: FieldTable) -> TopicRows:
     value = table.fields[-1][:, [0, 1, 5]]
     return _kept(table, _finite(value), table.fields[0] if len(table.fields) > 1 else None, value)
 
@@ -186,7 +186,7 @@ def _vector(table: Table) -> Rows:
 planar = _by_table(_vector)
 
 
-def _goal(table: Table) -> Rows:
+def _goal(table: FieldTable) -> TopicRows:
     stamp, frame, pose = table.fields
     place = np.column_stack([pose[:, :2], yaw_of(pose)])
     return _kept(table, _finite(place), stamp, place, _repeated(frame, len(table.rows)))
@@ -196,7 +196,7 @@ def _goal(table: Table) -> Rows:
 goal = _by_table(_goal)
 
 
-def _imu(table: Table) -> Rows:
+def _imu(table: FieldTable) -> TopicRows:
     stamp, frame, _, _, rate, covariance, _, _ = table.fields
     # -1: the message has no such data
     return _kept(table, _finite(rate) & (covariance[:, 0] != -1.0), stamp, rate,
@@ -207,7 +207,7 @@ def _imu(table: Table) -> Rows:
 imu = _by_table(_imu)
 
 
-def _scalar(table: Table) -> Rows:
+def _scalar(table: FieldTable) -> TopicRows:
     value = np.asarray(table.fields[0], float).reshape(len(table.rows))
     return _kept(table, np.isfinite(value), None, value)
 
@@ -230,14 +230,14 @@ def slip_reader(robot: CasterRobot) -> Reader:
 
     Of both types, c3p_ros/wheel_slip.py.
     """
-    def read(table: Table) -> Rows | None:
+    def read(table: FieldTable) -> TopicRows | None:
         stamp, _, names, along, across, probability = table.fields
         order = _places(names, robot.wheel_joints, along, across, probability)
         if order is None:
             return None
         return _slip_rows(table.rows, stamp, np.stack([along, across, probability], -1)[:, order])
 
-    def earlier(data: Sequence[bytes]) -> list[Rows]:
+    def earlier(data: Sequence[bytes]) -> list[TopicRows]:
         found = []
         for row, stamp, statuses in _statuses(DIAGNOSTICS, data):
             of = {s.name.rsplit(': ', 1)[-1]: s.values for s in statuses}
@@ -249,16 +249,16 @@ def slip_reader(robot: CasterRobot) -> Reader:
     return lambda kind, data: earlier(data) if kind == DIAGNOSTICS else tabled(kind, data)
 
 
-def _slip_rows(rows: Array, stamp: Array, values: Array) -> Rows:
+def _slip_rows(rows: Array, stamp: Array, values: Array) -> TopicRows:
     """Return the rows of values (k, n, 3): along, across and probability."""
     good = ~np.isinf(values).any(axis=(1, 2))
     values = values[good]
     probability = values[..., 2]
-    return Rows(rows[good], stamp[good], (values[..., :2], suspects(probability), probability),
-                int(np.sum(~good)))
+    return TopicRows(rows[good], stamp[good],
+                     (values[..., :2], suspects(probability), probability), int(np.sum(~good)))
 
 
-def diagnostics(kind: str, data: Sequence[bytes]) -> list[Rows]:
+def diagnostics(kind: str, data: Sequence[bytes]) -> list[TopicRows]:
     """Return the statuses of DiagnosticArrays: (name, level, message, values) of each."""
     found = _statuses(kind, data)
     if not found:
@@ -266,11 +266,11 @@ def diagnostics(kind: str, data: Sequence[bytes]) -> list[Rows]:
     told = np.empty(len(found), object)
     for k, (_, _, statuses) in enumerate(found):
         told[k] = statuses
-    return [Rows(np.array([f[0] for f in found]), np.array([f[1] for f in found], np.int64),
-                 (told,))]
+    return [TopicRows(np.array([f[0] for f in found]), np.array([f[1] for f in found], np.int64),
+                      (told,))]
 
 
-def status(kind: str, data: Sequence[bytes]) -> list[Rows]:
+def status(kind: str, data: Sequence[bytes]) -> list[TopicRows]:
     """Return DiagnosticStatuses, which have no stamp: each as a list of one."""
     found = [(row, read_status(one)) for row, one in enumerate(data)] if kind == STATUS else []
     found = [(row, one) for row, one in found if one is not None]
@@ -279,4 +279,4 @@ def status(kind: str, data: Sequence[bytes]) -> list[Rows]:
     told = np.empty(len(found), object)
     for k, (_, one) in enumerate(found):
         told[k] = [one]
-    return [Rows(np.array([row for row, _ in found]), None, (told,))]
+    return [TopicRows(np.array([row for row, _ in found]), None, (told,))]

@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 
-class Command(NamedTuple):
+class Subcommand(NamedTuple):
     """Function that adds a command to the parser, as ``module.function``, and its help text."""
 
     adder: str
@@ -23,41 +23,41 @@ class Command(NamedTuple):
 
 TASKS = {
     'drive a robot, simulated or real': {
-        'drive': Command('drive.add_drive',
-                         'drive the simulated robot to a pose, through real nodes and topics'),
-        'sim': Command('sim.add_sim', 'run a simulated robot on real topics until Ctrl-C'),
-        'teleop': Command('teleop.add_teleop', 'drive the robot with the keyboard'),
-        'dashboard': Command('dashboard.add_dashboard',
-                             'live page in a browser: map, goals, plots, diagnostics, stop'),
+        'drive': Subcommand('drive.add_drive',
+                            'drive the simulated robot to a pose, through real nodes and topics'),
+        'sim': Subcommand('sim.add_sim', 'run a simulated robot on real topics until Ctrl-C'),
+        'teleop': Subcommand('teleop.add_teleop', 'drive the robot with the keyboard'),
+        'dashboard': Subcommand('dashboard.add_dashboard',
+                                'live page in a browser: map, goals, plots, diagnostics, stop'),
     },
     'a robot of your own': {
-        'robot': Command('robot.add_robot_command',
-                         'check any caster robot: reading, abilities, drives, one page'),
-        'can': Command('can.add_can', 'motor cards: scan, steering zeros, SYNC rate, faults'),
-        'doctor': Command('doctor.add_doctor', 'is this computer ready for this robot'),
-        'identify': Command('identify.add_identify',
-                            'masses, centre of mass and friction from a recorded drive'),
-        'calibrate': Command('calibrate.add_calibrate',
-                             'lengths and steering zeros of a robot from recorded drives'),
-        'tune': Command('tune.add_tune', 'find the parameters of a controller by driving'),
+        'robot': Subcommand('robot.add_robot_command',
+                            'check any caster robot: reading, abilities, drives, one page'),
+        'can': Subcommand('can.add_can', 'motor cards: scan, steering zeros, SYNC rate, faults'),
+        'doctor': Subcommand('doctor.add_doctor', 'is this computer ready for this robot'),
+        'identify': Subcommand('identify.add_identify',
+                               'masses, centre of mass and friction from a recorded drive'),
+        'calibrate': Subcommand('calibrate.add_calibrate',
+                                'lengths and steering zeros of a robot from recorded drives'),
+        'tune': Subcommand('tune.add_tune', 'find the parameters of a controller by driving'),
     },
     'bags from the field': {
-        'record': Command('record.add_record', "record the robot's topics to a bag"),
-        'report': Command('report.add_report',
-                          'one page on a bag: slips, timing, goals, odometry, diagnostics'),
-        'play': Command('play.add_play', 'play a bag on real topics'),
-        'recompute': Command('recompute.add_recompute',
-                             'compute the odometry of a bag again and compare'),
-        'repair': Command('repair.add_repair', 'repair a truncated or damaged recording'),
-        'film': Command('film.add_film', 'a film or a picture of a recorded run'),
-        'view': Command('view.add_view',
-                        'show a robot, live or from a bag, in Rerun, MuJoCo or Foxglove'),
+        'record': Subcommand('record.add_record', "record the robot's topics to a bag"),
+        'report': Subcommand('report.add_report',
+                             'one page on a bag: slips, timing, goals, odometry, diagnostics'),
+        'play': Subcommand('play.add_play', 'play a bag on real topics'),
+        'recompute': Subcommand('recompute.add_recompute',
+                                'compute the odometry of a bag again and compare'),
+        'repair': Subcommand('repair.add_repair', 'repair a truncated or damaged recording'),
+        'film': Subcommand('film.add_film', 'a film or a picture of a recorded run'),
+        'view': Subcommand('view.add_view',
+                           'show a robot, live or from a bag, in Rerun, MuJoCo or Foxglove'),
     },
     'papers and studies': {
-        'experiment': Command('experiment.add_experiment',
-                              'do an experiment of the papers, or one of ours'),
-        'campaign': Command('campaign.add_campaign',
-                            'Monte-Carlo campaign: one task, many seeded robots'),
+        'experiment': Subcommand('experiment.add_experiment',
+                                 'do an experiment of the papers, or one of ours'),
+        'campaign': Subcommand('campaign.add_campaign',
+                               'Monte-Carlo campaign: one task, many seeded robots'),
     },
 }
 

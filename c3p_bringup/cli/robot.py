@@ -22,7 +22,7 @@ from c3p_bringup.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from c3p_experiments.robots.check import Check
+    from c3p_experiments.robots.check import RobotCheck
 
 DESCRIPTION = """\
 Read the description of a caster robot; list what was read and what was assumed; compute what its
@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     return MISSED if check.missed else 0
 
 
-def text(check: Check) -> str:
+def text(check: RobotCheck) -> str:
     """Return the answers of a check, its warnings and the missed drives as lines of text."""
     from c3p_experiments.robots.page import answers
 

@@ -15,7 +15,7 @@ from c3p_ros.reach import (
     RANGES,
     SECURITY,
     STRATEGY,
-    Opening,
+    Exposure,
     local_only,
     opening,
     range_in_force,
@@ -104,7 +104,7 @@ def discovery_range(environment: Mapping[str, str], middleware: Middleware) -> C
     return ok(SPAN, span)
 
 
-def _zenoh_range(found: Opening | None) -> Check:
+def _zenoh_range(found: Exposure | None) -> Check:
     """Return the check of the range for Zenoh, which does not read it."""
     if found is None:
         return ok(SPAN, 'this computer: session and router accept no other')

@@ -18,7 +18,7 @@ from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
 
-from c3p_bringup.teleop.screen import View
+from c3p_bringup.teleop.screen import TeleopView
 from c3p_description.agv_model import Agv
 from c3p_description.model import Array, CasterRobot
 from c3p_description.pvc_model import PvcTricycle
@@ -173,7 +173,7 @@ class RobotLink(WatchedNode):
         for publisher in (self._publisher(), self._e_stop):
             publisher.wait_for_all_acked(Duration(seconds=seconds))
 
-    def show(self, view: View) -> None:
+    def show(self, view: TeleopView) -> None:
         """Write the state of the robot into `view`."""
         now = time.monotonic()
         view.robot, view.place = self.robot.name, self.place

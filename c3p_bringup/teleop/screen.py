@@ -32,7 +32,7 @@ ENTER, LEAVE = '\x1b[?1049h\x1b[?25l\x1b[2J', '\x1b[?25h\x1b[?1049l'
 
 
 @dataclass
-class View:
+class TeleopView:
     """Displayed values; SI units and radians."""
 
     robot: str
@@ -50,7 +50,7 @@ class View:
     note: str = ''                      # hint or warning
 
 
-def lines(view: View) -> list[str]:
+def lines(view: TeleopView) -> list[str]:
     """Return the screen as lines without colour."""
     unknown = '-'
     steering = unknown if view.steering is None else '  '.join(
@@ -77,7 +77,7 @@ def _twist(twist: Array | None) -> str:
                                       f'turn {twist[2]:6.2f} rad/s')
 
 
-def painted(view: View, columns: int, rows: int) -> str:
+def painted(view: TeleopView, columns: int, rows: int) -> str:
     """Return the ANSI text that redraws the screen on a terminal of this size."""
     return paint(lines(view), {2: RED if view.locked else BOLD, 1: BOLD}, columns, rows)
 

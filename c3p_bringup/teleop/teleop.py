@@ -15,7 +15,7 @@ from rclpy.executors import Executor
 
 from c3p_bringup.teleop.keys import MOVES, KeyDrive, KeyReader
 from c3p_bringup.teleop.robot_link import RobotLink
-from c3p_bringup.teleop.screen import Terminal, View, painted
+from c3p_bringup.teleop.screen import TeleopView, Terminal, painted
 from c3p_ros.executor import spin
 
 # between commands, pictures, and repetitions of a pressed e-stop, s
@@ -55,7 +55,7 @@ class Teleop:
     def __init__(self, link: RobotLink, drive: KeyDrive, terminal: Terminal) -> None:
         """Store the three."""
         self._link, self._drive, self._terminal = link, drive, terminal
-        self._reader, self._view, self._typed = KeyReader(), View('', ''), 0.0
+        self._reader, self._view, self._typed = KeyReader(), TeleopView('', ''), 0.0
         self._limits: tuple[float, float] | None = None
         self._due = {'command': 0.0, 'paint': 0.0, 'repeat': 0.0}
         self.ends = False

@@ -45,7 +45,7 @@ def stands(twist: Array) -> bool:
     return bool((np.abs(twist) < STANDS).all())
 
 
-class Outcome(NamedTuple):
+class GoalOutcome(NamedTuple):
     """
     Result of a goal: one of REASONS, and the same with its cause as text.
 
@@ -70,9 +70,9 @@ class Outcome(NamedTuple):
     time: float = 0.0
 
 
-def refused(text: str, goal: Array | None = None) -> Outcome:
+def refused(text: str, goal: Array | None = None) -> GoalOutcome:
     """Return the outcome of a goal that was not accepted; no other goal ends."""
-    return Outcome(REFUSED, text, goal=goal)
+    return GoalOutcome(REFUSED, text, goal=goal)
 
 
 class Progress:
@@ -130,7 +130,7 @@ class GoalLife:
         self._begin, self.took = -math.inf, 0.0
         self.distance = self._yaw_error = math.nan
 
-    def begin(self, goal: Array, time: float) -> Outcome | None:
+    def begin(self, goal: Array, time: float) -> GoalOutcome | None:
         """Accept a goal (3,) in the odometry frame at `time`, s; return that of the old one."""
         before = self.end(PREEMPTED, f'goal {self.number + 1} took its place')
         self.number, self.running, self.held, self._goal = self.number + 1, True, False, goal
@@ -140,7 +140,7 @@ class GoalLife:
         return before
 
     def step(self, time: float, command: PositionCommand, twist: Array,
-             progress_timeout: float, lock: str = '') -> Outcome | None:
+             progress_timeout: float, lock: str = '') -> GoalOutcome | None:
         """
         Process a `command` and the measured `twist` (3,); return the outcome at the end.
 
@@ -164,15 +164,15 @@ class GoalLife:
                                          f'(progress_timeout){why}')
         return None
 
-    def end(self, reason: str, text: str) -> Outcome | None:
+    def end(self, reason: str, text: str) -> GoalOutcome | None:
         """Return the outcome of the present goal for `reason`; None if it has terminated."""
         news = self.running or (self.held and reason not in (CANCELLED, PREEMPTED))
         self.running = self.held = False
         return self._outcome(reason, text) if news else None
 
-    def _outcome(self, reason: str, text: str) -> Outcome:
-        return Outcome(reason, text, self.number, self._goal, self.distance, self._yaw_error,
-                       self.took)
+    def _outcome(self, reason: str, text: str) -> GoalOutcome:
+        return GoalOutcome(reason, text, self.number, self._goal, self.distance, self._yaw_error,
+                           self.took)
 
     def time_left(self, speed: float, yaw_rate: float) -> float:
         """

@@ -43,7 +43,7 @@ class Path(Protocol):
 
 
 @dataclass(frozen=True)
-class Line:
+class StraightLine:
     """
     Straight line from one pose (X, Y, φ) to another, the yaw changing evenly with the distance.
 
@@ -58,7 +58,7 @@ class Line:
 
     Examples
     --------
-    >>> here = Line(np.ones(3), np.ones(3))
+    >>> here = StraightLine(np.ones(3), np.ones(3))
     >>> here.length, here.at(np.zeros(1))[1].tolist()
     (0.0, [[0.0, 0.0, 0.0]])
     """
@@ -97,7 +97,8 @@ class Line:
 
         Examples
         --------
-        >>> Line(np.zeros(3), np.array([2.0, 0.0, 1.0])).tracking_errors(np.array([1.0, 0.1, 0.2]))
+        >>> ahead = StraightLine(np.zeros(3), np.array([2.0, 0.0, 1.0]))
+        >>> ahead.tracking_errors(np.array([1.0, 0.1, 0.2]))
         (0.1, 0.3)
         """
         gap, step = np.asarray(pose, float) - self.start, self.step
@@ -209,7 +210,7 @@ def closest(path: Path, pose: Array, near: float) -> float:
 
     Examples
     --------
-    >>> closest(Line(np.zeros(3), np.zeros(3)), np.array([0.3, 0.0, 0.1]), 0.0)
+    >>> closest(StraightLine(np.zeros(3), np.zeros(3)), np.array([0.3, 0.0, 0.1]), 0.0)
     0.0
     """
     length = path.length

@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from c3p_controller.goals.path import Line, Path, closest
+from c3p_controller.goals.path import Path, StraightLine, closest
 from c3p_controller.goals.position_command import (
     PositionCommand,
     PositionLaw,
@@ -114,7 +114,7 @@ class PathController(PositionLaw):
 
     def set_goal(self, goal: Array, pose: Array) -> None:
         """Drive straight from `pose` to `goal`, both (x, y, yaw) in the odometry frame."""
-        self.set_path(Line(np.array(pose, float), checked_goal(goal)))
+        self.set_path(StraightLine(np.array(pose, float), checked_goal(goal)))
 
     def set_path(self, path: Path) -> None:
         """Travel along `path` from its begin."""

@@ -25,10 +25,10 @@ from c3p_controller.goals.goal_life import (
     REACHED,
     YAW_TOLERANCE,
     GoalLife,
-    Outcome,
+    GoalOutcome,
     refused,
 )
-from c3p_controller.goals.path import Line
+from c3p_controller.goals.path import StraightLine
 from c3p_controller.goals.position_command import PositionCommand
 from c3p_controller.ros.goal_frames import GoalFrames
 from c3p_controller.ros.navigate_action import NavigateAction, NavigateToPose
@@ -51,7 +51,7 @@ RESULTS = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 LEVELS = {REACHED: OK, CANCELLED: WARN, PREEMPTED: WARN}
 
 
-def result_message(outcome: Outcome, node: str, frame: str, robot: str) -> DiagnosticStatus:
+def result_message(outcome: GoalOutcome, node: str, frame: str, robot: str) -> DiagnosticStatus:
     """
     Return an outcome as a status: its values are ``reason`` and the numbers.
 
@@ -107,7 +107,7 @@ class GoalInterface:
         self._reached_pub = node.create_publisher(Bool, '~/goal_reached', LATCHED)
         self._distance_pub = node.create_publisher(Float64, '~/distance_to_goal', RELIABLE)
         self._reached: bool | None = None
-        self._line = Line(np.zeros(3), np.zeros(3))
+        self._line = StraightLine(np.zeros(3), np.zeros(3))
         self._published = 0
         node.create_subscription(PoseStamped, 'goal_pose', self._on_goal, LATEST)
         node.create_service(Trigger, '~/cancel', self._on_cancel)
@@ -138,11 +138,11 @@ class GoalInterface:
     def begin(self, goal: Array, pose: Array, time: float) -> int:
         """Begin with a goal at `pose`, both (3,), at robot time `time`, s; return its number."""
         self.report(self.life.begin(goal, time))
-        self._line = Line(pose, goal)
+        self._line = StraightLine(pose, goal)
         self._set_reached(False)
         return self.life.number
 
-    def end(self, reason: str, text: str, outcome: Outcome | None = None) -> None:
+    def end(self, reason: str, text: str, outcome: GoalOutcome | None = None) -> None:
         """End the present goal for `reason`, with the `outcome` if it is known."""
         self._set_reached(False)
         self.report(outcome or self.life.end(reason, text))
@@ -175,7 +175,7 @@ class GoalInterface:
             self._action.feedback(life.number, here, life.distance, life.took,
                                   life.time_left(*pace), self._line.tracking_errors(pose))
 
-    def report(self, outcome: Outcome | None) -> None:
+    def report(self, outcome: GoalOutcome | None) -> None:
         """Publish the outcome of a goal, None without one; terminate the goal of the action."""
         if outcome is None:
             return

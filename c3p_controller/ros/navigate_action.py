@@ -23,7 +23,7 @@ from c3p_controller.goals.goal_life import (
     REACHED,
     RESTARTED,
     TIME_WENT_BACK,
-    Outcome,
+    GoalOutcome,
 )
 from c3p_description.model import Array
 from c3p_ros.messages import MessageError
@@ -110,13 +110,13 @@ class NavigateAction:
         self._cancel('cancelled by the client of the action')
         return CancelResponse.ACCEPT
 
-    def ended(self, outcome: Outcome) -> None:
+    def ended(self, outcome: GoalOutcome) -> None:
         """Send the outcome to the client of the goal, if it belongs to the action."""
         handle = self._handles.pop(outcome.number, None)
         if handle is not None:
             self._server.finish(handle, partial(self._end, outcome))
 
-    def _end(self, outcome: Outcome, handle: Any) -> Any:
+    def _end(self, outcome: GoalOutcome, handle: Any) -> Any:
         result = self._kind.Result()
         result.error_code = NONE
         if outcome.reason == REACHED:

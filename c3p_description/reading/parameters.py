@@ -96,7 +96,7 @@ OPTIONAL = ('hip_radius', 'hip_angles', 'hip_position', 'steering_zero')
 DESCRIPTIONS = ('.urdf', '.xacro')
 
 
-class _Loader(PLAIN):
+class _ParameterLoader(PLAIN):
     """YAML with xacro's angle tags, and without keys given twice."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
@@ -113,8 +113,9 @@ def _radians(loader: Any, node: Any) -> float:
     return float(loader.construct_scalar(node))
 
 
-_Loader.add_constructor('!degrees', lambda loader, node: math.radians(_radians(loader, node)))
-_Loader.add_constructor('!radians', _radians)
+_ParameterLoader.add_constructor('!degrees', lambda loader,
+                                 node: math.radians(_radians(loader, node)))
+_ParameterLoader.add_constructor('!radians', _radians)
 
 
 def robot_names() -> list[str]:
@@ -214,7 +215,7 @@ def _merged(path: Path, above: tuple[Path, ...]) -> Parameters:
         raise ModelError(f'extends: {" extends ".join(p.name for p in (*above, path))}; '
                          'a file cannot extend itself')
     try:
-        content = read_yaml(path, _Loader)
+        content = read_yaml(path, _ParameterLoader)
     except (YamlFileError, OSError) as error:
         raise ModelError(f'not readable as YAML: {error}') from None
     if not isinstance(content, dict):

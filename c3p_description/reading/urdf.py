@@ -78,7 +78,7 @@ from c3p_description.reading.urdf_notes import (
 )
 from c3p_description.reading.urdf_pairs import Pair, caster_pairs, known_joints
 from c3p_description.reading.urdf_settings import fields_of, options_of
-from c3p_description.reading.urdf_tree import Tree
+from c3p_description.reading.urdf_tree import UrdfTree
 from c3p_description.reading.urdf_xml import numbers, read_tree
 
 
@@ -154,7 +154,7 @@ def read_urdf(xml_text: str, settings: Mapping[str, Any] | None = None) -> Readi
     return Reading(robot, remaining(notes, settings))
 
 
-def _columns(tree: Tree, pairs: list[Pair], platform: dict[str, Array], moving: set[str],
+def _columns(tree: UrdfTree, pairs: list[Pair], platform: dict[str, Array], moving: set[str],
              options: UrdfOptions, notes: Notes) -> dict[str, Any]:
     """Return the fields of the casters, one entry each."""
     casters = [caster_of(tree, pair, platform, moving, notes) for pair in pairs]
@@ -174,7 +174,7 @@ def _columns(tree: Tree, pairs: list[Pair], platform: dict[str, Array], moving: 
     return columns
 
 
-def _base(tree: Tree, platform: dict[str, Array], name: str | None) -> str:
+def _base(tree: UrdfTree, platform: dict[str, Array], name: str | None) -> str:
     """Return the link whose frame the model is in."""
     if name is not None:
         if name not in platform:
@@ -185,7 +185,7 @@ def _base(tree: Tree, platform: dict[str, Array], name: str | None) -> str:
     return ending[0] if ending else tree.root
 
 
-def _parameter(tree: Tree, pair: Pair, name: str, default: float) -> float:
+def _parameter(tree: UrdfTree, pair: Pair, name: str, default: float) -> float:
     """Return a ros2_control parameter of the wheel joint."""
     wheel = pair.wheels[0].name
     text = tree.control.parameters.get(wheel, {}).get(name)
@@ -193,7 +193,7 @@ def _parameter(tree: Tree, pair: Pair, name: str, default: float) -> float:
     return float(numbers(text, 1, what, str(default))[0])
 
 
-def _friction(tree: Tree, pairs: list[Pair]) -> Friction:
+def _friction(tree: UrdfTree, pairs: list[Pair]) -> Friction:
     return Friction(
         pivot_viscous=np.array([pair.steering.damping for pair in pairs]),
         pivot_coulomb=np.array([pair.steering.friction for pair in pairs]),

@@ -13,7 +13,7 @@ from c3p_description.model import NO_OFFSET, Array, ModelError
 from c3p_description.reading.notes import Notes
 from c3p_description.reading.robot_options import LENGTH_TOLERANCE, remedy
 from c3p_description.reading.urdf_pairs import Pair
-from c3p_description.reading.urdf_tree import Tree
+from c3p_description.reading.urdf_tree import UrdfTree
 from c3p_description.reading.urdf_xml import ROUNDED
 
 # how far from vertical or horizontal an axis may be, rad: axes come from the same rounded angles
@@ -58,7 +58,7 @@ class Caster:
         return self.steering_pose[:3, 3]
 
 
-def caster_of(tree: Tree, pair: Pair, platform: dict[str, Array], moving: set[str],
+def caster_of(tree: UrdfTree, pair: Pair, platform: dict[str, Array], moving: set[str],
               notes: Notes) -> Caster:
     """
     Return the poses and bodies of a caster; `moving` are the joints of all casters.
@@ -93,7 +93,7 @@ def caster_of(tree: Tree, pair: Pair, platform: dict[str, Array], moving: set[st
                   tuple(tree.body(wheel.child, moving) for wheel in pair.wheels), spin, sum(tilts))
 
 
-def geometry(tree: Tree, caster: Caster, platform: dict[str, Array], given_radius: bool,
+def geometry(tree: UrdfTree, caster: Caster, platform: dict[str, Array], given_radius: bool,
              neglected: list[Neglected], notes: Notes) -> dict[str, object]:
     """
     Return the fields of the class that lengths and axes of a `caster` in `tree` give.
@@ -157,7 +157,7 @@ def check_neglected(neglected: list[Neglected], tolerance: float, notes: Notes) 
                           if one.length <= one.allowed else ''))
 
 
-def _middle(tree: Tree, caster: Caster) -> tuple[Array, float | None]:
+def _middle(tree: UrdfTree, caster: Caster) -> tuple[Array, float | None]:
     """Return the middle of the wheel, or of twin wheels, and the radius, None if unknown."""
     found = [_round(tree, pose, body, caster.spin)
              for pose, body in zip(caster.wheel_poses, caster.wheel_bodies, strict=True)]
@@ -171,7 +171,7 @@ def _middle(tree: Tree, caster: Caster) -> tuple[Array, float | None]:
     return sum(centres) / len(centres), known[0] if known else None
 
 
-def _round(tree: Tree, pose: Array, body: dict[str, Array], spin: Array
+def _round(tree: UrdfTree, pose: Array, body: dict[str, Array], spin: Array
            ) -> tuple[Array, float | None]:
     """Return the middle of one wheel in base_link and its radius, None without a round shape."""
     found = []
@@ -199,7 +199,7 @@ def _height(caster: Caster, platform: dict[str, Array]) -> float:
     return float(caster.wheel_poses[0][2, 3] - platform[ground[0]][2, 3])
 
 
-def masses(tree: Tree, caster: Caster, radius: float, neglected: list[Neglected]
+def masses(tree: UrdfTree, caster: Caster, radius: float, neglected: list[Neglected]
            ) -> dict[str, float]:
     """
     Return the fields of the class that the inertials of a `caster` in `tree` give.

@@ -12,7 +12,7 @@ import numpy as np
 from c3p_description.model import GRAVITY, ModelError
 from c3p_description.reading.notes import Notes
 from c3p_description.reading.urdf_pairs import Pair
-from c3p_description.reading.urdf_tree import Joint, Tree
+from c3p_description.reading.urdf_tree import UrdfJoint, UrdfTree
 
 # a wheel that pushes the whole robot with more than this many times its weight is no real one
 MOST_PUSH = 3.0
@@ -22,7 +22,7 @@ FASTEST = 100.0
 FASTEST_STEERING = 100 * math.pi
 
 
-def driven_wheels(tree: Tree, pairs: Sequence[Pair], given: Any, notes: Notes) -> Any:
+def driven_wheels(tree: UrdfTree, pairs: Sequence[Pair], given: Any, notes: Notes) -> Any:
     """
     Return which wheels of `pairs` have a motor in `tree`; `given` is the option ``driven``.
 
@@ -51,7 +51,7 @@ def driven_wheels(tree: Tree, pairs: Sequence[Pair], given: Any, notes: Notes) -
     return driven
 
 
-def named(option: str, given: Any, joints: Sequence[Joint]) -> Any:
+def named(option: str, given: Any, joints: Sequence[UrdfJoint]) -> Any:
     """Return an option as true or false for each of the joints, which it may name."""
     if not isinstance(given, tuple):
         return given
@@ -66,7 +66,7 @@ def named(option: str, given: Any, joints: Sequence[Joint]) -> Any:
     return [name in given for name in names]
 
 
-def steering_motors(tree: Tree, pairs: Sequence[Pair], given: Any, offsets: Sequence[float],
+def steering_motors(tree: UrdfTree, pairs: Sequence[Pair], given: Any, offsets: Sequence[float],
                     mass: float, notes: Notes) -> dict[str, Any]:
     """
     Return the fields of the motors of the steering axes; `given` is the option ``steered``.

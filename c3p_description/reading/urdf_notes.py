@@ -14,13 +14,13 @@ from c3p_description.reading.notes import Note, Notes
 from c3p_description.reading.robot_options import UrdfOptions
 from c3p_description.reading.urdf_casters import Caster
 from c3p_description.reading.urdf_pairs import Pair
-from c3p_description.reading.urdf_tree import Tree
+from c3p_description.reading.urdf_tree import UrdfTree
 
 # a ring has m·r²; spokes, hubs and motors have less
 MOST_SPIN = 1.05
 
 
-def note_assumed(tree: Tree, pairs: list[Pair], base: str, losses: Friction,
+def note_assumed(tree: UrdfTree, pairs: list[Pair], base: str, losses: Friction,
                   options: UrdfOptions, notes: Notes) -> None:
     """
     Add to `notes` what a URDF has no element for, or `tree` no value.

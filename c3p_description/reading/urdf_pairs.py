@@ -17,7 +17,7 @@ import numpy as np
 from c3p_description.model import Array, ModelError
 from c3p_description.reading.notes import Notes
 from c3p_description.reading.robot_options import remedy
-from c3p_description.reading.urdf_tree import Joint, Tree
+from c3p_description.reading.urdf_tree import UrdfJoint, UrdfTree
 
 # of the sine of the angle between the axles of twin wheels
 PARALLEL = 2e-3
@@ -30,11 +30,11 @@ NEEDED = ('a caster robot needs two or more pairs of a steering joint (continuou
 class Pair(NamedTuple):
     """A steering joint and its wheel joints: one, or two on one axle."""
 
-    steering: Joint
-    wheels: tuple[Joint, ...]
+    steering: UrdfJoint
+    wheels: tuple[UrdfJoint, ...]
 
 
-def known_joints(tree: Tree, names: Iterable[str]) -> frozenset[str]:
+def known_joints(tree: UrdfTree, names: Iterable[str]) -> frozenset[str]:
     """Return the names of joints in ``ignore``; ModelError names those that do not exist."""
     names, known = frozenset(names), {joint.name for joint in tree.joints}
     if names - known:
@@ -43,7 +43,7 @@ def known_joints(tree: Tree, names: Iterable[str]) -> frozenset[str]:
     return names
 
 
-def caster_pairs(tree: Tree, ignore: frozenset[str], notes: Notes) -> list[Pair]:
+def caster_pairs(tree: UrdfTree, ignore: frozenset[str], notes: Notes) -> list[Pair]:
     """
     Return the casters in the order of the file.
 
@@ -85,13 +85,13 @@ def caster_pairs(tree: Tree, ignore: frozenset[str], notes: Notes) -> list[Pair]
     return pairs
 
 
-def _next(tree: Tree, joint: Joint, turning: Iterable[str]) -> list[Joint]:
+def _next(tree: UrdfTree, joint: UrdfJoint, turning: Iterable[str]) -> list[UrdfJoint]:
     """Return the turning joints that `joint` carries directly."""
     return [other for part in tree.body(joint.child, turning) for other in tree.below(part)
             if other.name in turning]
 
 
-def _check_wheels(tree: Tree, pair: Pair, turning: Iterable[str]) -> None:
+def _check_wheels(tree: UrdfTree, pair: Pair, turning: Iterable[str]) -> None:
     """Refuse wheels of one caster that are not twins."""
     if len(pair.wheels) == 1:
         return
@@ -114,7 +114,7 @@ def _one_axle(poses: list[Array], axles: list[Array]) -> bool:
     return bool(turned <= PARALLEL and np.linalg.norm(across) <= ALIGNED)
 
 
-def _too_few(tree: Tree, pairs: list[Pair], unsteered: list[str]) -> str:
+def _too_few(tree: UrdfTree, pairs: list[Pair], unsteered: list[str]) -> str:
     """Return why there are too few casters; `unsteered` are wheels on the platform."""
     found = ', '.join(f'{pair.steering.name} → {" and ".join(w.name for w in pair.wheels)}'
                       for pair in pairs) or 'none'
@@ -129,7 +129,7 @@ def _too_few(tree: Tree, pairs: list[Pair], unsteered: list[str]) -> str:
     return text
 
 
-def _note(tree: Tree, pairs: list[Pair], ignore: frozenset[str], notes: Notes) -> None:
+def _note(tree: UrdfTree, pairs: list[Pair], ignore: frozenset[str], notes: Notes) -> None:
     """Note twin wheels, wheels with stops, and joints that stand at zero."""
     of_casters = {joint.name for pair in pairs for joint in (pair.steering, *pair.wheels)}
     if twins := [pair.wheels for pair in pairs if len(pair.wheels) == 2]:
@@ -153,9 +153,9 @@ def _note(tree: Tree, pairs: list[Pair], ignore: frozenset[str], notes: Notes) -
                      'they stand at zero, and what they carry is platform')
 
 
-def _names(joints: list[Joint]) -> str:
+def _names(joints: list[UrdfJoint]) -> str:
     return ', '.join(joint.name for joint in joints)
 
 
-def _stops(joint: Joint) -> str:
+def _stops(joint: UrdfJoint) -> str:
     return ' and '.join(f'{stop or 0.0:g}' for stop in joint.stops)

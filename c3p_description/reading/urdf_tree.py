@@ -56,7 +56,7 @@ class Link:
 
 
 @dataclass(frozen=True, eq=False)
-class Joint:
+class UrdfJoint:
     """
     A joint.
 
@@ -99,18 +99,18 @@ class Control:
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
+class UrdfTree:
     """Links by name, joints in the order of the file; `settings` as of `urdf_settings`."""
 
     name: str
     root: str
     links: dict[str, Link]
-    joints: tuple[Joint, ...]
+    joints: tuple[UrdfJoint, ...]
     control: Control
-    children: dict[str, list[Joint]] = field(repr=False)
+    children: dict[str, list[UrdfJoint]] = field(repr=False)
     settings: dict[str, Any] = field(default_factory=dict)
 
-    def below(self, link: str) -> list[Joint]:
+    def below(self, link: str) -> list[UrdfJoint]:
         """Return the joints whose parent is `link`."""
         return self.children.get(link, [])
 

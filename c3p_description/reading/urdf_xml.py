@@ -11,7 +11,7 @@ import numpy as np
 
 from c3p_description.model import Array, ModelError
 from c3p_description.reading.urdf_settings import settings_in
-from c3p_description.reading.urdf_tree import Control, Inertial, Joint, Link, Shape, Tree
+from c3p_description.reading.urdf_tree import Control, Inertial, Link, Shape, UrdfJoint, UrdfTree
 from c3p_description.reading.xml_files import parse_xml
 from c3p_description.texts import brief
 
@@ -29,7 +29,7 @@ ROUNDED = 3.2e-3
 EXACT = 1e-6
 
 
-def read_tree(xml_text: str, rounded: dict[str, list[str]] | None = None) -> Tree:
+def read_tree(xml_text: str, rounded: dict[str, list[str]] | None = None) -> UrdfTree:
     """
     Return the tree of a URDF.
 
@@ -46,8 +46,8 @@ def read_tree(xml_text: str, rounded: dict[str, list[str]] | None = None) -> Tre
         raise ModelError(f'the root element is <{robot.tag}>: a URDF starts with <robot>'
                          + ('' if 'xacro' not in xml_text else '; process xacro first'))
     links: dict[str, Link] = {}
-    joints: list[Joint] = []
-    below: dict[str, list[Joint]] = {}
+    joints: list[UrdfJoint] = []
+    below: dict[str, list[UrdfJoint]] = {}
     for element in robot.findall('link'):
         link = _link(element, rounded)
         if link.name in links:
@@ -78,8 +78,8 @@ def read_tree(xml_text: str, rounded: dict[str, list[str]] | None = None) -> Tre
     if len({joint.name for joint in joints}) != len(joints):
         raise ModelError('two joints share one name; rename one of '
                          + ', '.join(joint.name for joint in joints))
-    tree = Tree(robot.get('name', 'robot'), roots[0], links, tuple(joints), _control(robot), below,
-                settings_in(robot))
+    tree = UrdfTree(robot.get('name', 'robot'), roots[0], links, tuple(joints), _control(robot),
+                    below, settings_in(robot))
     lost = sorted(set(links) - set(tree.body(roots[0], ())))
     if lost:
         raise ModelError(f'links {", ".join(lost)} form a loop apart from {roots[0]}; a URDF is a '
@@ -192,7 +192,7 @@ def _shapes(element: ElementTree.Element, name: str,
                                 pose_of(shape, what, rounded), tag == 'collision')
 
 
-def _joint(element: ElementTree.Element, rounded: dict[str, list[str]] | None) -> Joint:
+def _joint(element: ElementTree.Element, rounded: dict[str, list[str]] | None) -> UrdfJoint:
     name = _name(element)
     what = f'joint {name}'
     ends = []
@@ -210,7 +210,7 @@ def _joint(element: ElementTree.Element, rounded: dict[str, list[str]] | None) -
         raise ModelError(f'{what} axis = 0 0 0: give the direction the joint turns about')
     limit = element.find('limit')
     dynamics, mimic = element.find('dynamics'), element.find('mimic')
-    return Joint(
+    return UrdfJoint(
         name, kind, parent=ends[0], child=ends[1], origin=pose_of(element, what, rounded),
         axis=axis / length if length else axis,
         effort=_limit(limit, 'effort', what), velocity=_limit(limit, 'velocity', what),

@@ -20,7 +20,7 @@ from scipy.integrate import trapezoid
 
 from c3p_description.reading.loader import load_tricycle
 from c3p_experiments.auchter_moore.camber_power_page import camber_power_page
-from c3p_experiments.auchter_moore.mujoco_check import Agreement, agreement
+from c3p_experiments.auchter_moore.mujoco_check import SimulatorAgreement, agreement
 from c3p_experiments.loop.outcome import ModelOptions, Row
 from c3p_experiments.page_curves import by_kind
 from c3p_rough_ground.dynamics import DynamicRun, Tyre, drive, heavy_tricycle
@@ -43,7 +43,7 @@ BALANCE_BAR, MUJOCO_BAR, PACE_BAR = 1e-6, 0.02, 20.0
 Progress = Callable[[float], None]
 
 
-class Trial(NamedTuple):
+class CamberTrial(NamedTuple):
     """One run: ground, seed, form of the rear axle, control of the drives, tyre."""
 
     ground: str
@@ -99,16 +99,16 @@ def ground_of(name: str, seed: int) -> Terrain:
     return SplineGround.random(seed) if name == 'random' else Hills.random(seed)
 
 
-def plan(seeds: Sequence[int]) -> list[Trial]:
+def plan(seeds: Sequence[int]) -> list[CamberTrial]:
     """Return the runs: every form and control on every ground, and hard tyres on the paper's."""
-    trials = [Trial(ground, seed, form, control)
+    trials = [CamberTrial(ground, seed, form, control)
               for ground, some in (('climb', (0,)), ('random', seeds), ('hills', seeds))
               for seed in some for form in (LOCKED, CAMBER, AXLE) for control in (EQUAL, SHARED)]
-    return trials + [Trial('random', seed, form, EQUAL, HARD)
+    return trials + [CamberTrial('random', seed, form, EQUAL, HARD)
                      for seed in seeds for form in (LOCKED, CAMBER, AXLE)]
 
 
-def carry_out(trial: Trial, robot: str | Path = 'pvc_tricycle', duration: float = DURATION
+def carry_out(trial: CamberTrial, robot: str | Path = 'pvc_tricycle', duration: float = DURATION
               ) -> tuple[DynamicRun, Measured]:
     """Drive a `trial` with a `robot`, a tricycle, for a `duration`; return run and measures."""
     heavy = heavy_tricycle(load_tricycle(robot), trial.form, trial.control == SHARED,
@@ -164,7 +164,7 @@ def camber_power(out: Path, options: ModelOptions, progress: Progress = lambda d
     """
     robot, duration = options.robot or 'pvc_tricycle', options.duration or DURATION
     chosen = range(options.seed, options.seed + seeds)
-    found: dict[Trial, Measured] = {}
+    found: dict[CamberTrial, Measured] = {}
     shown: dict[str, DynamicRun] = {}
     for trial in plan(chosen):
         run, found[trial] = carry_out(trial, robot, duration)
@@ -181,13 +181,13 @@ def camber_power(out: Path, options: ModelOptions, progress: Progress = lambda d
         **by_kind(files), 'runs': str(_write(found, base.with_suffix('.csv')))}}
 
 
-def _write(found: dict[Trial, Measured], path: Path) -> Path:
+def _write(found: dict[CamberTrial, Measured], path: Path) -> Path:
     """Write one row per run."""
     with path.open('w', newline='', encoding='utf-8') as file:
         writer = csv.writer(file)
         # the pace is that of the computer, and no result
         names = [name for name in Measured._fields if name != 'pace']
-        writer.writerow([*Trial._fields, *names])
+        writer.writerow([*CamberTrial._fields, *names])
         for trial, measured in found.items():
             writer.writerow([*trial, *(getattr(measured, name) for name in names)])
     return path
@@ -199,7 +199,8 @@ def median_worst(values: Iterable[float]) -> dict[str, float]:
     return {'median': float(np.median(values)), 'least': min(values), 'largest': max(values)}
 
 
-def compare(found: dict[Trial, Measured], checked: Agreement | None) -> dict[str, Any]:
+def compare(found: dict[CamberTrial, Measured], checked: SimulatorAgreement | None) -> dict[str,
+                                                                                            Any]:
     """
     Return the comparison of all runs for JSON.
 

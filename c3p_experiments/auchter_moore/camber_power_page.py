@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from c3p_experiments.auchter_moore.mujoco_check import Agreement
+from c3p_experiments.auchter_moore.mujoco_check import SimulatorAgreement
 from c3p_experiments.page_curves import save_page
 from c3p_plots import style
 from c3p_rough_ground.dynamics import DynamicRun
@@ -26,7 +26,7 @@ WINDOW = 0.25
 
 def camber_power_page(title: str, source: str, metrics: Mapping[str, Any],
                       found: Mapping[Any, Any], shown: Mapping[str, DynamicRun],
-                      checked: Agreement | None, path: Path) -> list[Path]:
+                      checked: SimulatorAgreement | None, path: Path) -> list[Path]:
     """
     Write the page.
 
@@ -39,7 +39,7 @@ def camber_power_page(title: str, source: str, metrics: Mapping[str, Any],
         Trial → measures.
     shown : mapping
         Form → a run on the same ground.
-    checked : Agreement or None
+    checked : SimulatorAgreement or None
         With MuJoCo.
     path : Path
         Without suffix.
@@ -131,7 +131,7 @@ def _slip(axes: Axes, found: Mapping[Any, Any]) -> None:
     style.legend(axes)
 
 
-def _check(axes: Axes, checked: Agreement | None) -> None:
+def _check(axes: Axes, checked: SimulatorAgreement | None) -> None:
     style.dress(axes, '(f) the same drive in MuJoCo', TIME, 'power [W]')
     if checked is None:
         style.absent(axes, 'needs MuJoCo')

@@ -12,8 +12,8 @@ from c3p_description.model import Array
 from c3p_rough_ground.closed_chain import Run, State, Vehicle
 from c3p_rough_ground.closed_chain.vehicle import quaternion
 from c3p_viewers.mujoco.shapes import add_dots
-from c3p_viewers.mujoco.studio import SKY, Placement, Studio
-from c3p_viewers.mujoco.terrain import TEXEL, Ground
+from c3p_viewers.mujoco.studio import SKY, RobotPlacement, Studio
+from c3p_viewers.mujoco.terrain import TEXEL, GroundRectangle
 from c3p_viewers.mujoco.view import View
 from c3p_viewers.scene.colours import caster_colour
 
@@ -29,9 +29,9 @@ def piece(run: Run, margin: Sequence[float]) -> tuple[tuple[float, float], tuple
     return (float(low[0]), float(high[0])), (float(low[1]), float(high[1]))
 
 
-def placement(vehicle: Vehicle, state: State) -> Placement:
+def placement(vehicle: Vehicle, state: State) -> RobotPlacement:
     """Return where a `vehicle` is in a `state`."""
-    return Placement(state.position, quaternion(state.rotation), dict(zip(
+    return RobotPlacement(state.position, quaternion(state.rotation), dict(zip(
         (joint.name for joint in vehicle.joints), np.asarray(state.joint).tolist(), strict=True)))
 
 
@@ -61,7 +61,7 @@ class RunStudio(Studio):
                  margin: Sequence[float], sky: Sequence[Sequence[float]] = SKY,
                  texel: float = TEXEL) -> None:
         """Build ground and vehicle."""
-        self.run, self.ground = run, Ground(run.terrain, *piece(run, margin), texel)
+        self.run, self.ground = run, GroundRectangle(run.terrain, *piece(run, margin), texel)
         super().__init__(robot, size, self.ground, sky, {
             f'wheel_link_{i + 1}': caster_colour(i) for i in range(run.vehicle.size[1])})
 

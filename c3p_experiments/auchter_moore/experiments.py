@@ -40,7 +40,7 @@ TIMED = 25
 Progress = Callable[[float], None]
 
 
-class Case(NamedTuple):
+class GroundCase(NamedTuple):
     """
     One ground of an experiment.
 
@@ -58,24 +58,24 @@ class Case(NamedTuple):
     slip_bar: float = SLIP_BAR
 
 
-class Study(NamedTuple):
+class GroundStudy(NamedTuple):
     """
     An experiment on rough ground.
 
     Attributes
     ----------
     name, title, source : str
-    cases : sequence of Case
+    cases : sequence of GroundCase
         The page shows the first one, and the others in grey.
     """
 
     name: str
     title: str
     source: str
-    cases: Sequence[Case]
+    cases: Sequence[GroundCase]
 
 
-class Drive(NamedTuple):
+class GroundDrive(NamedTuple):
     """A run on one ground, with its measurements."""
 
     label: str
@@ -86,15 +86,16 @@ class Drive(NamedTuple):
     figures: dict[str, Any]
 
 
-HILL = Study('hill', 'PVC tricycle climbs onto a plateau', 'Auchter & Moore, Figs 4, 5', (
-    Case('D = 20°', lambda seed: load_terrain('plateau_20deg')),
-    Case('D = 0°', lambda seed: load_terrain('plateau'))))
-RANDOM = Study('random_terrain', 'PVC tricycle on random hills', 'Auchter & Moore, Figs 6-9', (
-    Case('cubic', SplineGround.random, CORNER_SLIP_BAR),
-    Case('quintic', lambda seed: SplineGround.random(seed, degree=5))))
+HILL = GroundStudy('hill', 'PVC tricycle climbs onto a plateau', 'Auchter & Moore, Figs 4, 5', (
+    GroundCase('D = 20°', lambda seed: load_terrain('plateau_20deg')),
+    GroundCase('D = 0°', lambda seed: load_terrain('plateau'))))
+RANDOM = GroundStudy('random_terrain', 'PVC tricycle on random hills', 'Auchter & Moore, Figs 6-9',
+                     (
+    GroundCase('cubic', SplineGround.random, CORNER_SLIP_BAR),
+    GroundCase('quintic', lambda seed: SplineGround.random(seed, degree=5))))
 
 
-def rows(study: Study) -> tuple[Row, ...]:
+def rows(study: GroundStudy) -> tuple[Row, ...]:
     """Return the rows of the table of a `study`."""
     mm: dict[str, Any] = {'unit': 'mm/s', 'scale': 1e3, 'digits': 2}
     degrees: dict[str, Any] = {'unit': '°', 'scale': 57.29577951308232}
@@ -155,14 +156,14 @@ def random_terrain(out: Path, options: ModelOptions, progress: Progress = lambda
     return _carry_out(RANDOM, out, options, progress)
 
 
-def drive(case: Case, robot: str | Path = 'pvc_tricycle', seed: int = 0,
-          duration: float = DURATION) -> Drive:
+def drive(case: GroundCase, robot: str | Path = 'pvc_tricycle', seed: int = 0,
+          duration: float = DURATION) -> GroundDrive:
     """
     Drive over the ground of a case and measure the run.
 
     Parameters
     ----------
-    case : Case
+    case : GroundCase
     robot : str or Path
         Name or file of a tricycle.
     seed : int
@@ -182,7 +183,7 @@ def drive(case: Case, robot: str | Path = 'pvc_tricycle', seed: int = 0,
                'realtime_factor': float(run.time[-1] / min(taken[1:]))}
     figures['reached'] = bool(not run.ended_early and figures['closure_l2_max'] <= CLOSURE_BAR
                               and figures['material_slip_max_mps'] <= case.slip_bar)
-    return Drive(case.label, run, state, slip, least, figures)
+    return GroundDrive(case.label, run, state, slip, least, figures)
 
 
 def together(cases: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -196,7 +197,7 @@ def together(cases: Sequence[dict[str, Any]]) -> dict[str, Any]:
             'rank_min': min(case['rank_min'] for case in cases), 'cases': list(cases)}
 
 
-def _carry_out(study: Study, out: Path, options: ModelOptions, progress: Progress
+def _carry_out(study: GroundStudy, out: Path, options: ModelOptions, progress: Progress
                ) -> dict[str, Any]:
     """Drive over each ground of a study; write page, table and, if requested, film."""
     robot, duration = options.robot or 'pvc_tricycle', options.duration or DURATION

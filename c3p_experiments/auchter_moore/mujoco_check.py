@@ -21,7 +21,7 @@ TYRE = Tyre(stiffness=100e3, shear_stiffness=100e3, relaxation=0.25, rolling=0.0
 HUB = 0.5
 
 
-class Compared(NamedTuple):
+class ComparedDrive(NamedTuple):
     """
     One drive in both.
 
@@ -49,10 +49,10 @@ class Compared(NamedTuple):
     apart: float
 
 
-class Agreement(NamedTuple):
+class SimulatorAgreement(NamedTuple):
     """Drives over several grounds in both simulators."""
 
-    drives: tuple[Compared, ...]
+    drives: tuple[ComparedDrive, ...]
 
     @property
     def power_error(self) -> float:
@@ -79,7 +79,7 @@ def checked_vehicle(robot: str | Path, form: str = 'camber') -> HeavyVehicle:
 
 
 def compared(heavy: HeavyVehicle, name: str, terrain: Terrain, duration: float,
-             settling: float = 2.0) -> Compared:
+             settling: float = 2.0) -> ComparedDrive:
     """
     Drive a `heavy` vehicle of `checked_vehicle` over a `terrain` called `name` in both simulators.
 
@@ -95,14 +95,15 @@ def compared(heavy: HeavyVehicle, name: str, terrain: Terrain, duration: float,
     work = [float((run.work[-1] - run.work[0]).sum()) for run in (ours, theirs)]
     # the jump of the rates at the start is left to each integrator
     after = ours.time > 0.5
-    return Compared(name, ours, theirs, driving[1] / driving[0] - 1.0,
-                    (work[1] - work[0]) / driving[0],
-                    float(np.sqrt(np.mean((power - other)[after]**2)
-                                  / np.mean(power[after]**2))),
-                    float(np.linalg.norm(ours.position[-1] - theirs.position[-1])))
+    return ComparedDrive(name, ours, theirs, driving[1] / driving[0] - 1.0,
+                         (work[1] - work[0]) / driving[0],
+                         float(np.sqrt(np.mean((power - other)[after]**2)
+                                       / np.mean(power[after]**2))),
+                         float(np.linalg.norm(ours.position[-1] - theirs.position[-1])))
 
 
-def agreement(robot: str | Path, seed: int = 0, duration: float = 20.0) -> Agreement | None:
+def agreement(robot: str | Path, seed: int = 0,
+              duration: float = 20.0) -> SimulatorAgreement | None:
     """
     Return the agreement over two random grounds from `seed` on; None without MuJoCo.
 
@@ -113,5 +114,6 @@ def agreement(robot: str | Path, seed: int = 0, duration: float = 20.0) -> Agree
     except ImportError:
         return None
     heavy = checked_vehicle(robot)
-    return Agreement(tuple(compared(heavy, f'seed {k}', SplineGround.random(k, degree=5), duration)
-                           for k in (seed, seed + 1)))
+    return SimulatorAgreement(tuple(compared(heavy, f'seed {k}', SplineGround.random(k, degree=5),
+                                             duration)
+                                    for k in (seed, seed + 1)))

@@ -23,7 +23,7 @@ from c3p_experiments.page_curves import save_page
 from c3p_plots import style
 from c3p_rough_ground.closed_chain import Run
 from c3p_viewers.mujoco.studio import WHITE
-from c3p_viewers.mujoco.terrain import HEIGHTS, Ground
+from c3p_viewers.mujoco.terrain import HEIGHTS, GroundRectangle
 from c3p_viewers.mujoco.view import View
 from c3p_viewers.screen import PictureError
 
@@ -133,7 +133,7 @@ def picture(axes: Axes, drive: Any, robot: str | Path, letter: str) -> None:
     bar.outline.set_linewidth(0.5)
 
 
-def _scale(axes: Axes, ground: Ground, view: View) -> None:
+def _scale(axes: Axes, ground: GroundRectangle, view: View) -> None:
     """Write x along the front edge and y along the right one."""
     front, right = ground.y_range[0], ground.x_range[1]
     last, height = int(ground.x_range[1] - 0.4), ground.terrain.height

@@ -24,7 +24,7 @@ from c3p_kinematics.calibration.explained import explained_calibration
 from c3p_kinematics.calibration.kept import kept_name, kept_text
 from c3p_kinematics.calibration.parameters import FIELDS, CalibrationSettings
 from c3p_kinematics.calibration.recording import CalibrationError, JointRecording
-from c3p_kinematics.calibration.references import Displacement, Distance, Reference
+from c3p_kinematics.calibration.references import Displacement, MeasuredDistance, Reference
 from c3p_kinematics.odometry import OdometrySettings
 
 # path of the ground truth between two references, m, and its deviations, m and rad
@@ -78,7 +78,7 @@ def references_of(logs: Sequence[RunLog], taped: Sequence[Taped], ground_truth: 
         times = logs[reference.recording].joints.time
         span = (reference.recording, float(times[0]), float(times.max()))
         if reference.distance is not None:
-            found.append(Distance(*span, reference.distance))
+            found.append(MeasuredDistance(*span, reference.distance))
         if reference.place is not None:
             known = np.isfinite(reference.place)
             found.append(Displacement(
@@ -180,7 +180,7 @@ def calibrate_bags(bags: Sequence[Bag], robot: str = 'c3p', out: str | Path = 'o
         The lengths do not explain the drives; nothing is written.
     """
     # plots are imported with the first page
-    from c3p_experiments.calibration.page import Paths, calibration_figure
+    from c3p_experiments.calibration.page import OdometryPaths, calibration_figure
 
     model, settings = load_casters(robot), settings or CalibrationSettings()
     logs = [read_run(bag, model, namespace) for bag in bags]
@@ -196,7 +196,8 @@ def calibrate_bags(bags: Sequence[Bag], robot: str = 'c3p', out: str | Path = 'o
         measured = {'imu': {'topic': imu.topic, 'scale_deviation': imu.settings.scale,
                             'bags': numbers}}
     found = explained_calibration(model, recordings, references, settings)
-    paths = [Paths(before, odometry_of(model, log, found.parameters, settings), log.ground_truth)
+    paths = [OdometryPaths(before, odometry_of(model, log, found.parameters, settings),
+                           log.ground_truth)
              for log, before in zip(logs, described, strict=True)]
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)

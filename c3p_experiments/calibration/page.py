@@ -25,7 +25,7 @@ PANELS = ((0, None, '(a) wheel radius', 'change [%]'),
           (4, np.degrees(1.0), '(d) steering zero', 'change [°]'))
 
 
-class Paths(NamedTuple):
+class OdometryPaths(NamedTuple):
     """Odometry of a recording before and after, and its ground truth: poses (k, 3), or None."""
 
     before: Array
@@ -33,7 +33,8 @@ class Paths(NamedTuple):
     truth: Motion | None
 
 
-def calibration_figure(found: Calibration, paths: Sequence[Paths], path: str | Path) -> list[Path]:
+def calibration_figure(found: Calibration, paths: Sequence[OdometryPaths],
+                       path: str | Path) -> list[Path]:
     """
     Draw the result on one page and write it as PNG (300 dpi) and PDF.
 
@@ -74,7 +75,7 @@ def _parameter(axes: Axes, found: Calibration, column: int, factor: float | None
     style.dress(axes, title, 'caster', label)
 
 
-def _odometry(axes: Axes, paths: Sequence[Paths]) -> None:
+def _odometry(axes: Axes, paths: Sequence[OdometryPaths]) -> None:
     for k, path in enumerate(paths):
         for poses, colour, label in ((path.before, BEFORE, 'described'),
                                      (path.after, AFTER, 'calibrated')):

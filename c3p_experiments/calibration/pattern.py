@@ -26,7 +26,7 @@ TURNS = (0.3, 1.0, 2.0)
 STEP = 0.01
 
 
-class Plan(NamedTuple):
+class PatternPlan(NamedTuple):
     """
     A pattern and what is expected of it.
 
@@ -76,7 +76,7 @@ def expected(robot: CasterRobot, excitation: Excitation, settings: CalibrationSe
 
 def shortest(robot: CasterRobot, radius: float = 1e-3, zero: float = 1e-3, speed: float = 0.3,
              settings: CalibrationSettings | None = None,
-             durations: Sequence[float] = DURATIONS) -> Plan:
+             durations: Sequence[float] = DURATIONS) -> PatternPlan:
     """
     Return the shortest pattern with the required intervals, else the best of the longest.
 
@@ -100,7 +100,7 @@ def shortest(robot: CasterRobot, radius: float = 1e-3, zero: float = 1e-3, speed
         for turn in TURNS:
             excitation = Excitation(duration, speed, turn * speed / max(reach, 0.05))
             found = expected(robot, excitation, settings)
-            plans.append(Plan(excitation, *found, found[0] <= radius and found[1] <= zero))
+            plans.append(PatternPlan(excitation, *found, found[0] <= radius and found[1] <= zero))
         best = min(plans, key=lambda plan: max(plan.radius / radius, plan.zero / zero))
         if best.enough:
             break

@@ -16,7 +16,7 @@ from c3p_experiments.loop.closed_loop import Held
 from c3p_experiments.loop.command_sources import GoalSource
 from c3p_experiments.loop.conditions import Bench, Conditions
 from c3p_experiments.loop.controllers import Controller
-from c3p_experiments.loop.outcome import Experiment, Outcome, Run
+from c3p_experiments.loop.outcome import Experiment, ExperimentRun, Outcome
 from c3p_simulation.contact_plant.mujoco_plant import MujocoPlant, shape_of
 from c3p_simulation.plants.floor import FloorPatch
 from c3p_simulation.plants.plant import AnalyticPlant, Plant
@@ -36,7 +36,7 @@ MakeController = Callable[[float | None], Controller]
 _warm: set[tuple[str, str]] = set()
 
 
-class Driven(NamedTuple):
+class DrivenDraw(NamedTuple):
     """A simulated draw: metrics and logs."""
 
     draw: Draw
@@ -95,7 +95,7 @@ class DrawnBench(Bench):
             _warm.add(key)
 
 
-def simulate(spec: CampaignSpec, index: int, make: MakeController | None = None) -> Driven:
+def simulate(spec: CampaignSpec, index: int, make: MakeController | None = None) -> DrivenDraw:
     """
     Simulate draw `index` of `spec`, with controllers of `make`; equal arguments give equal bits.
 
@@ -107,12 +107,12 @@ def simulate(spec: CampaignSpec, index: int, make: MakeController | None = None)
     drawn = draw(spec, index)
     bench = DrawnBench(spec, drawn, make)
     if spec.experiment:
-        return Driven(drawn, bench, experiment_of(spec).run(bench))
+        return DrivenDraw(drawn, bench, experiment_of(spec).run(bench))
     controller = bench.controller()
     log = bench.run(controller, GoalSource(controller.position(), [spec.goal]),
                     duration=spec.timeout, stop=Held(DWELL), steering=drawn.steering)
-    return Driven(drawn, bench, Outcome(goal_metrics(bench, log, spec.goal),
-                                        (Run('', log, {}),)))
+    return DrivenDraw(drawn, bench, Outcome(goal_metrics(bench, log, spec.goal),
+                                            (ExperimentRun('', log, {}),)))
 
 
 def run_draw(spec: CampaignSpec, index: int) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from typing import Any
 
 from c3p_experiments.card_faults.measures import measured
 from c3p_experiments.card_faults.process import TrialError, TrialProcess
-from c3p_experiments.card_faults.trials import NO_MESSAGE, SPEED, TRIALS, Outcome, Trial
+from c3p_experiments.card_faults.trials import NO_MESSAGE, SPEED, TRIALS, Trial, TrialOutcome
 
 # duration of a fault, s
 DURATION = 1.0
@@ -64,7 +64,7 @@ class Laboratory:
                 process.end()
         self._stack.close()
 
-    def run(self, trial: Trial) -> Outcome:
+    def run(self, trial: Trial) -> TrialOutcome:
         """
         Carry out one trial; repeat it when the computer itself paused meanwhile.
 
@@ -85,7 +85,7 @@ class Laboratory:
                 break
         return outcome
 
-    def _once(self, trial: Trial) -> Outcome:
+    def _once(self, trial: Trial) -> TrialOutcome:
         self._set_up(wired=trial.script == 'kill bus')
         self._arm()
         self._ask('push', torque=list(trial.push))
@@ -100,7 +100,7 @@ class Laboratory:
         end = self._armed_at
         stop = measured(self.cards.call('record'), begin, end, trial.push)
         self._tear_down()
-        return Outcome(trial, stop, message, stop.moved > 2 * SPEED / 30, back)
+        return TrialOutcome(trial, stop, message, stop.moved > 2 * SPEED / 30, back)
 
     # -- the parts of a trial --------------------------------------------------------------------
 
@@ -268,16 +268,16 @@ class Laboratory:
 
         self._until(recovered, 'recover')
 
-    def _continues(self, trial: Trial, begin: float) -> Outcome:
+    def _continues(self, trial: Trial, begin: float) -> TrialOutcome:
         time.sleep(2 * PROBE)
         status = self._ask('status')
         stop = measured(self.cards.call('record'), begin, time.monotonic(), trial.push)
         self._tear_down()
-        return Outcome(trial, stop, '; '.join(status['warnings']), False,
-                       status['state'] == 'armed' and stop.stand is None)
+        return TrialOutcome(trial, stop, '; '.join(status['warnings']), False,
+                            status['state'] == 'armed' and stop.stand is None)
 
 
-def run_trials(trials: tuple[Trial, ...] = TRIALS) -> Iterator[Outcome]:
+def run_trials(trials: tuple[Trial, ...] = TRIALS) -> Iterator[TrialOutcome]:
     """Yield the outcome of each trial at the default parameters."""
     with Laboratory() as laboratory:
         for trial in trials:

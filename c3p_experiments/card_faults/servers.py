@@ -23,7 +23,7 @@ from c3p_experiments.card_faults.process import serve
 from c3p_hardware.axes import card_settings
 from c3p_hardware.canopen.process_data import SYNC_ID, rpdo
 from c3p_hardware.emulator.cards import EmulatedCards
-from c3p_hardware.joint_sensing import Joints
+from c3p_hardware.joint_sensing import SensedJoints
 from c3p_hardware.tools.parameter_file import hardware_values
 from c3p_hardware.transport.can_bus import BusAddress
 from c3p_hardware.transport.card_link import CardLink
@@ -63,7 +63,7 @@ class BusServer:
                         there.send(frame)
 
 
-class Tap:
+class BusTap:
     """A bus that passes everything and records SYNCs and the orders of the master in `frames`."""
 
     def __init__(self, bus: can.BusABC, identifiers: set[int]) -> None:
@@ -134,7 +134,8 @@ class CardsServer:
         self.end()
         bus = FastSerialBus(channel) if wired else PtyBus(channel)
         self._plant = WatchedPlant(make_plant('analytic', 'c3p'))
-        self._tap = Tap(bus, {SYNC_ID, *(rpdo(1, i + 1) for i in range(self._plant.robot.count))})
+        self._tap = BusTap(bus,
+                           {SYNC_ID, *(rpdo(1, i + 1) for i in range(self._plant.robot.count))})
         self._cards = EmulatedCards(self._tap, self._plant)
         self._stop.clear()
         self._thread = threading.Thread(target=self._cards.run, args=(self._stop,), daemon=True)
@@ -190,7 +191,7 @@ class MasterServer:
         self._link.connect()
         self._link.allow(True)
 
-    def _on_joints(self, joints: Joints, stamp: int) -> None:
+    def _on_joints(self, joints: SensedJoints, stamp: int) -> None:
         torque = self._torque
         if torque is not None and self._link is not None:
             self._link.command(torque, stamp)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from c3p_experiments.card_faults.trials import Outcome, Trial
+from c3p_experiments.card_faults.trials import Trial, TrialOutcome
 
 BEGIN, END = '<!-- faults -->', '<!-- end faults -->'
 
@@ -28,7 +28,7 @@ def steady(message: str) -> str:
     return _VARYING.sub('…', message)
 
 
-def row(outcome: Outcome) -> list[str]:
+def row(outcome: TrialOutcome) -> list[str]:
     """Return the cells of one trial."""
     stop, trial = outcome.stop, outcome.trial
     orders = ('-' if trial.goes_on else 'no orders' if trial.quiet
@@ -40,13 +40,13 @@ def row(outcome: Outcome) -> list[str]:
             steady(outcome.message)]
 
 
-def _moves(outcome: Outcome) -> str:
+def _moves(outcome: TrialOutcome) -> str:
     if outcome.trial.goes_on:
         return 'goes on'
     return 'YES' if outcome.moved else 'no'
 
 
-def _back(outcome: Outcome) -> str:
+def _back(outcome: TrialOutcome) -> str:
     if outcome.trial.goes_on:
         return '-'
     if not outcome.back:
@@ -54,13 +54,13 @@ def _back(outcome: Outcome) -> str:
     return 'after a zero command' if outcome.trial.script == 'silence controller' else 'yes'
 
 
-def table(outcomes: Iterable[Outcome]) -> str:
+def table(outcomes: Iterable[TrialOutcome]) -> str:
     """Return all trials as a Markdown table."""
     lines = [f'| {" | ".join(cells)} |' for cells in (HEAD, *(row(o) for o in outcomes))]
     return '\n'.join([lines[0], '|---' * len(HEAD) + '|', *lines[1:]]) + '\n'
 
 
-def results(outcome: Outcome) -> dict[str, Any]:
+def results(outcome: TrialOutcome) -> dict[str, Any]:
     """Return one trial as plain numbers and text."""
     stop = outcome.stop
     return {'fault': outcome.trial.fault, 'script': outcome.trial.script, 'zero_s': stop.zero,

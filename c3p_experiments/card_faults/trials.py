@@ -65,7 +65,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TrialOutcome:
     """
     Outcome of a trial.
 

@@ -23,7 +23,7 @@ from c3p_experiments.el_shenawy.measures import (
 from c3p_experiments.loop.closed_loop import Held, LoopLog, Push
 from c3p_experiments.loop.command_sources import GoalSource
 from c3p_experiments.loop.conditions import Bench
-from c3p_experiments.loop.outcome import Outcome, Run
+from c3p_experiments.loop.outcome import ExperimentRun, Outcome
 from c3p_simulation.plants.floor import FloorPatch
 
 # the goal zone of the papers, m, and ours in yaw, rad
@@ -87,12 +87,12 @@ def overshoot(motion: Motion, goal: ArrayLike) -> float:
 
 
 def _drive(bench: Bench, goal: ArrayLike, *, duration: float = 40.0, **options: Any
-           ) -> tuple[dict[str, Any], Run]:
+           ) -> tuple[dict[str, Any], ExperimentRun]:
     controller = bench.controller()
     log = bench.run(controller, GoalSource(controller.position(), [goal]), duration=duration,
                     stop=Held(DWELL), **options)
     metrics = goal_metrics(bench, log, goal)
-    return metrics, Run('', log, {'points': [(0.0, 0.0, 0.0), goal], **aligned(metrics)})
+    return metrics, ExperimentRun('', log, {'points': [(0.0, 0.0, 0.0), goal], **aligned(metrics)})
 
 
 def aligned(metrics: dict[str, Any]) -> dict[str, list[float]]:
@@ -171,7 +171,7 @@ def triangle(bench: Bench) -> Outcome:
         start + leg['align_time_s'] for start, leg in zip([0.0, *source.times], legs,
                                                           strict=False)
         if leg['align_time_s']]}
-    return Outcome(metrics, (Run('', log, facts),))
+    return Outcome(metrics, (ExperimentRun('', log, facts),))
 
 
 def steerings(bench: Bench) -> Outcome:

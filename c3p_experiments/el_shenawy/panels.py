@@ -16,7 +16,7 @@ from c3p_bags.runs.run_log import Joints
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.traction import torque_bounds
 from c3p_experiments.el_shenawy.measures import path_error
-from c3p_experiments.loop.outcome import Run
+from c3p_experiments.loop.outcome import ExperimentRun
 from c3p_kinematics.se2 import to_floor
 from c3p_plots import style
 
@@ -33,7 +33,7 @@ LEAST_VELOCITY, LEAST_ERROR = 0.05, 0.1
 SLOPE_TIME = 0.1
 
 
-def steering(axes: Axes, run: Run, robot: CasterRobot, letter: str) -> None:
+def steering(axes: Axes, run: ExperimentRun, robot: CasterRobot, letter: str) -> None:
     """
     Draw the steering angles of a `run` with their commanded angles and alignment times.
 
@@ -64,7 +64,7 @@ def steering(axes: Axes, run: Run, robot: CasterRobot, letter: str) -> None:
     style.legend(axes, ncols=(robot.count + 2) // 2, loc='lower right')
 
 
-def commanded_angles(run: Run, robot: CasterRobot) -> Array:
+def commanded_angles(run: ExperimentRun, robot: CasterRobot) -> Array:
     """
     Return the steering angles (k, n) that align the wheels with the command, rad.
 
@@ -83,7 +83,7 @@ def commanded_angles(run: Run, robot: CasterRobot) -> Array:
     return np.concatenate(parts)
 
 
-def velocity(axes: Axes, run: Run, component: int, letter: str) -> None:
+def velocity(axes: Axes, run: ExperimentRun, component: int, letter: str) -> None:
     """
     Draw a component (0 X, 1 Y, 2 yaw) of the velocity over the floor: commanded, sensed, true.
 
@@ -110,7 +110,7 @@ def velocity(axes: Axes, run: Run, component: int, letter: str) -> None:
     style.legend(axes, loc='upper right', ncols=3)
 
 
-def rates(axes: Axes, run: Run, robot: CasterRobot, kind: str, letter: str) -> None:
+def rates(axes: Axes, run: ExperimentRun, robot: CasterRobot, kind: str, letter: str) -> None:
     """Draw the sensed rates of a `kind` of joints, wheel or steering; others as in `steering`."""
     joints = run.log.joints
     value = joints.wheel_rate if kind == 'wheel' else joints.steering_rate
@@ -119,7 +119,7 @@ def rates(axes: Axes, run: Run, robot: CasterRobot, kind: str, letter: str) -> N
     _per_caster(axes, joints.time, value, robot, 'wheel' if kind == 'wheel' else 'caster')
 
 
-def torques(axes: Axes, run: Run, robot: CasterRobot, letter: str) -> None:
+def torques(axes: Axes, run: ExperimentRun, robot: CasterRobot, letter: str) -> None:
     """Draw the commanded wheel torques and their limits; parameters as in `steering`."""
     _title(axes, letter, 'wheel torques', r'$\tau$ [N m]')
     bounds, time, torque = torque_bounds(robot), *run.log.wheel_effort
@@ -155,7 +155,7 @@ def _per_caster(axes: Axes, time: Array, value: Array, robot: CasterRobot, name:
     style.legend(axes, loc='upper right', ncols=min(robot.count + 1, 4))
 
 
-def errors(axes: Axes, run: Run, letter: str) -> None:
+def errors(axes: Axes, run: ExperimentRun, letter: str) -> None:
     """Draw the distance from the desired path, true and by odometry."""
     _title(axes, letter, 'distance from the path', 'distance [cm]')
     for what, motion, colour, width in (('true', run.log.ground_truth, style.TRUE, 1.8),

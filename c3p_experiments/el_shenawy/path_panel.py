@@ -11,7 +11,7 @@ from matplotlib.patches import Circle
 from c3p_bags.report.path import APART_WIDTHS, draw_robot
 from c3p_description.model import Array, CasterRobot
 from c3p_experiments.el_shenawy.goals import ZONE
-from c3p_experiments.loop.outcome import Run
+from c3p_experiments.loop.outcome import ExperimentRun
 from c3p_kinematics.se2 import to_floor
 from c3p_plots import style
 
@@ -28,7 +28,8 @@ BESIDE = 0.65
 ARROW = 0.3
 
 
-def draw_trajectory(axes: Axes, run: Run, robot: CasterRobot, letter: str, wide: bool) -> None:
+def draw_trajectory(axes: Axes, run: ExperimentRun, robot: CasterRobot, letter: str,
+                    wide: bool) -> None:
     """
     Draw the trajectory over the floor with the `robot` at some poses.
 
@@ -91,7 +92,7 @@ def places(pose: Array, width: float) -> list[int]:
     return [*rows, end]
 
 
-def _pushes(axes: Axes, run: Run) -> None:
+def _pushes(axes: Axes, run: ExperimentRun) -> None:
     """Draw place and direction of the pushes."""
     truth = run.log.ground_truth
     for push in run.facts.get('pushes', ()):

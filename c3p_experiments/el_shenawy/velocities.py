@@ -27,7 +27,7 @@ from c3p_experiments.el_shenawy.measures import (
 from c3p_experiments.loop.closed_loop import Held, LoopLog
 from c3p_experiments.loop.command_sources import FloorVelocitySource, PathSource, TwistSource
 from c3p_experiments.loop.conditions import Bench
-from c3p_experiments.loop.outcome import Outcome, Run
+from c3p_experiments.loop.outcome import ExperimentRun, Outcome
 from c3p_kinematics.se2 import to_floor, wrap
 
 # paper I, Fig. 11: m/s along body +Y, rad/s, and the radius that follows, m
@@ -101,12 +101,12 @@ def velocity_metrics(log: LoopLog, velocity: Callable[[float], ArrayLike], direc
 
 def _velocity(bench: Bench, label: str, velocity: Callable[[float], ArrayLike],
               direction: ArrayLike, duration: float, steering: ArrayLike
-              ) -> tuple[dict[str, Any], Run]:
+              ) -> tuple[dict[str, Any], ExperimentRun]:
     log = bench.run(bench.controller(), FloorVelocitySource(velocity), duration=duration,
                     steering=steering)
     commanded = np.array([velocity(t) for t in log.joints.time], float)
     metrics = velocity_metrics(log, velocity, direction)
-    return metrics, Run(label, log, {
+    return metrics, ExperimentRun(label, log, {
         'commanded': commanded, 'direction': np.asarray(direction, float), **aligned(metrics)})
 
 
@@ -188,5 +188,5 @@ def figure_eight(bench: Bench) -> Outcome:
     if not hasattr(position, 'set_path'):
         metrics['reached'] = bool(length > (1.0 - REACHED) * path.length)
     shape = path.at(np.linspace(0.0, path.length, 400))[0]
-    return Outcome(metrics, (Run('', log, {'curve': shape, 'centres': centres,
-                                           'radius': EIGHT_RADIUS}),))
+    return Outcome(metrics, (ExperimentRun('', log, {'curve': shape, 'centres': centres,
+                                                     'radius': EIGHT_RADIUS}),))

@@ -49,7 +49,7 @@ ROWS = (Row('serial.crossing', 'chain: articulated bodies are faster from n =', 
             scientific=True))
 
 
-class Curve(NamedTuple):
+class CrossoverCurve(NamedTuple):
     """Times per state, s, of both methods (k,), and their largest relative difference."""
 
     composite: list[float]
@@ -68,11 +68,11 @@ def tree_of(count: int, branched: bool) -> Tree:
     return Tree.from_connection(lower, joints, bodies)
 
 
-def measure(branched: bool, sizes: tuple[int, ...] = SIZES) -> Curve:
+def measure(branched: bool, sizes: tuple[int, ...] = SIZES) -> CrossoverCurve:
     """Return the median times over `sizes` of chains, or of trees if `branched`."""
     composite, articulated, differences = zip(
         *(_measure(tree_of(n, branched)) for n in sizes), strict=True)
-    return Curve(list(composite), list(articulated), max(differences))
+    return CrossoverCurve(list(composite), list(articulated), max(differences))
 
 
 def _measure(tree: Tree) -> tuple[float, float, float]:
@@ -89,7 +89,7 @@ def _measure(tree: Tree) -> tuple[float, float, float]:
     return composite / rows, articulated / rows, float(difference.max())
 
 
-def crossing(curve: Curve, sizes: tuple[int, ...] = SIZES) -> int | None:
+def crossing(curve: CrossoverCurve, sizes: tuple[int, ...] = SIZES) -> int | None:
     """Return the first of `sizes` from which on articulated bodies are faster; None if never."""
     faster = np.array(curve.articulated) < np.array(curve.composite)
     if not faster[-1]:
@@ -112,7 +112,7 @@ def run_crossover(out: Path, sizes: tuple[int, ...] = SIZES) -> dict[str, Any]:
     return metrics
 
 
-def _page(curves: dict[str, Curve], metrics: dict[str, Any], out: Path) -> list[Path]:
+def _page(curves: dict[str, CrossoverCurve], metrics: dict[str, Any], out: Path) -> list[Path]:
     sizes = metrics['serial']['sizes']
     serial, branched = metrics['serial']['crossing'], metrics['branched']['crossing']
     page, grid = style.page(TITLE, [

@@ -20,7 +20,7 @@ ENERGY = Row('energy_error_j', 'energy account, error', 'J', bar=1e-8, **SMALL)
 DRIFT = Row('drift_max_m', 'constraint error, largest', 'm', bar=1e-12, **SMALL)
 
 
-class Study(NamedTuple):
+class KellyStudy(NamedTuple):
     """
     An experiment of the report, mostly with temporary constraints.
 
@@ -47,28 +47,32 @@ class Study(NamedTuple):
 
 
 STUDIES = (
-    Study('crossover', crossover.TITLE, crossover.SOURCE, crossover.run_crossover, crossover.ROWS),
-    Study('methods', methods.TITLE, methods.SOURCE, methods.run_methods, methods.ROWS),
-    Study('flexible', flexible.TITLE, flexible.SOURCE, flexible.run_flexible, flexible.ROWS),
-    Study('berthing', 'The arm captures a satellite and berths it', 'Kelly, Fig. 1', run_berthing,
-          (ENERGY, DRIFT,
-           Row('momentum_error_ns', 'change of total momentum', 'N·s', bar=1e-9, **SMALL),
-           Row('berth_error_m', 'position error of the hand at the berth', 'mm', 1e3, digits=3),
-           Row('planar.rank_latched', 'rank of 12 rows once latched, in the plane', digits=0),
-           Row('spatial.rank_latched', 'the same in space', digits=0),
-           Row('planar.capture_loss_j', 'energy lost in the capture, in the plane', 'J', digits=4),
-           Row('spatial.capture_loss_j', 'the same in space', 'J', digits=4))),
-    Study('grasp', 'Two arms catch a box, carry it and let go', 'Kelly, temporary constraints',
-          run_grasp,
-          (ENERGY, DRIFT, Row('rows_held', 'constraint rows while the box is held', digits=0),
-           Row('rank_held', 'of them independent', digits=0),
-           Row('grasp_loss_j', 'energy lost in the catch', 'J', digits=4),
-           Row('energy_lost_in_impacts_j', 'energy lost in all impacts', 'J', digits=4))),
-    Study('chain', 'A springy chain falls and rests against a wall', 'ours', run_chain,
-          (ENERGY._replace(bar=1e-5),
-           Row('penetration_max_m', 'inside ground or wall, deepest', 'm', bar=1e-9, **SMALL),
-           Row('impacts', 'impacts', digits=0), Row('openings', 'contacts that opened', digits=0),
-           Row('energy_lost_in_impacts_j', 'energy lost in impacts', 'J', digits=3),
-           Row('energy_lost_in_joints_j', 'energy lost in joints', 'J', digits=3),
-           Row('kinetic_energy_end_j', 'kinetic energy at the end', 'J', **SMALL))),
+    KellyStudy('crossover', crossover.TITLE, crossover.SOURCE, crossover.run_crossover,
+               crossover.ROWS),
+    KellyStudy('methods', methods.TITLE, methods.SOURCE, methods.run_methods, methods.ROWS),
+    KellyStudy('flexible', flexible.TITLE, flexible.SOURCE, flexible.run_flexible, flexible.ROWS),
+    KellyStudy('berthing', 'The arm captures a satellite and berths it', 'Kelly, Fig. 1',
+               run_berthing, (ENERGY, DRIFT,
+                Row('momentum_error_ns', 'change of total momentum', 'N·s', bar=1e-9, **SMALL),
+                Row('berth_error_m', 'position error of the hand at the berth', 'mm', 1e3,
+                    digits=3),
+                Row('planar.rank_latched', 'rank of 12 rows once latched, in the plane', digits=0),
+                Row('spatial.rank_latched', 'the same in space', digits=0),
+                Row('planar.capture_loss_j', 'energy lost in the capture, in the plane', 'J',
+                    digits=4),
+                Row('spatial.capture_loss_j', 'the same in space', 'J', digits=4))),
+    KellyStudy('grasp', 'Two arms catch a box, carry it and let go',
+               'Kelly, temporary constraints', run_grasp,
+               (ENERGY, DRIFT, Row('rows_held', 'constraint rows while the box is held', digits=0),
+                Row('rank_held', 'of them independent', digits=0),
+                Row('grasp_loss_j', 'energy lost in the catch', 'J', digits=4),
+                Row('energy_lost_in_impacts_j', 'energy lost in all impacts', 'J', digits=4))),
+    KellyStudy('chain', 'A springy chain falls and rests against a wall', 'ours', run_chain,
+               (ENERGY._replace(bar=1e-5),
+                Row('penetration_max_m', 'inside ground or wall, deepest', 'm', bar=1e-9, **SMALL),
+                Row('impacts', 'impacts', digits=0),
+                Row('openings', 'contacts that opened', digits=0),
+                Row('energy_lost_in_impacts_j', 'energy lost in impacts', 'J', digits=3),
+                Row('energy_lost_in_joints_j', 'energy lost in joints', 'J', digits=3),
+                Row('kinetic_energy_end_j', 'kinetic energy at the end', 'J', **SMALL))),
 )

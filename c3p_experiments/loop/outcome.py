@@ -66,7 +66,7 @@ class Row(NamedTuple):
         return self.bars.get(controller, self.bar)
 
 
-class Run(NamedTuple):
+class ExperimentRun(NamedTuple):
     """One run of an experiment: label, log, and facts for its page."""
 
     label: str
@@ -83,11 +83,11 @@ class Outcome:
     ----------
     metrics : dict
         For JSON: keys of `drive_metrics` and those of the experiment; ``reached``: goal reached.
-    runs : tuple of Run
+    runs : tuple of ExperimentRun
     """
 
     metrics: dict[str, Any]
-    runs: tuple[Run, ...] = field(default=())
+    runs: tuple[ExperimentRun, ...] = field(default=())
 
 
 @dataclass(frozen=True)

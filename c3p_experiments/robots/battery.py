@@ -17,7 +17,7 @@ from c3p_experiments.el_shenawy.goals import DWELL, ZONE, goal_metrics
 from c3p_experiments.el_shenawy.measures import largest_and_rms, ring_error
 from c3p_experiments.loop.closed_loop import Cycle, Held, LoopLog
 from c3p_experiments.loop.command_sources import GoalSource, PathSource
-from c3p_experiments.loop.outcome import Run
+from c3p_experiments.loop.outcome import ExperimentRun
 from c3p_experiments.robots.bench import RobotBench
 from c3p_experiments.robots.pace import Pace
 from c3p_kinematics.se2 import wrap
@@ -50,7 +50,7 @@ CLOSED = ('the start cannot be left: all rolling lines of the driven wheels are 
 TURN = 'with fewer motors than freedoms a turn in place cannot be held'
 
 
-class Task(NamedTuple):
+class BatteryDrive(NamedTuple):
     """
     A drive of the battery.
 
@@ -75,25 +75,25 @@ class Task(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Driven:
+class DriveOutcome:
     """
     A drive that was done, or the reason for which it was not.
 
     Attributes
     ----------
-    task : Task
+    task : BatteryDrive
     plant : str
     metrics : dict
         Of `el_shenawy.goals.goal_metrics`, with ``runaway``; empty if not driven.
-    run : Run or None
+    run : ExperimentRun or None
     failure : str
         Reason of a drive that was not done or missed; '' when reached.
     """
 
-    task: Task
+    task: BatteryDrive
     plant: str
     metrics: dict[str, Any] = field(default_factory=dict)
-    run: Run | None = None
+    run: ExperimentRun | None = None
     failure: str = ''
 
     @property
@@ -107,33 +107,35 @@ class Driven:
         return bool(self.metrics.get('reached'))
 
 
-def tasks(robot: CasterRobot, pace: Pace) -> list[Task]:
+def tasks(robot: CasterRobot, pace: Pace) -> list[BatteryDrive]:
     """Return the drives of `robot` at its `pace`."""
     n, reach = robot.count, pace.length
     level = np.zeros(n)
     half_turn = pace._replace(**pace.turning()).seconds(TURN_LENGTH * math.pi)
     out = [
-        Task('line', f'{reach:.2g} m along X, casters across', np.array([reach, 0.0, 0.0]), level,
-             pace.seconds(reach)),
-        Task('sideways', f'{reach:.2g} m along Y, casters as after a drive along X',
-             np.array([0.0, reach, 0.0]), level + AFTER_X, pace.seconds(reach)),
-        Task('spin', 'half a turn in place', np.array([0.0, 0.0, math.pi]), level, half_turn),
-        Task('figure_eight', f'figure eight along Y, rings of {pace.radius:.2g} m', np.zeros(3),
-             level, pace.seconds(4.0 * math.pi * pace.radius), pace.radius)]
+        BatteryDrive('line', f'{reach:.2g} m along X, casters across', np.array([reach, 0.0, 0.0]),
+                     level, pace.seconds(reach)),
+        BatteryDrive('sideways', f'{reach:.2g} m along Y, casters as after a drive along X',
+                     np.array([0.0, reach, 0.0]), level + AFTER_X, pace.seconds(reach)),
+        BatteryDrive('spin', 'half a turn in place', np.array([0.0, 0.0, math.pi]), level,
+                     half_turn),
+        BatteryDrive('figure_eight', f'figure eight along Y, rings of {pace.radius:.2g} m',
+                     np.zeros(3), level, pace.seconds(4.0 * math.pi * pace.radius), pace.radius)]
     random = np.random.default_rng(SEED)
     for k in range(STEERINGS):
         angle = 2.0 * math.pi * k / STEERINGS
         goal = reach * np.array([math.cos(angle), math.sin(angle), 0.0])
-        out.append(Task(f'steering_{k + 1}', f'{reach:.2g} m towards {math.degrees(angle):.0f}°, '
-                        'random steering', goal, random.uniform(-np.pi, np.pi, n),
-                        pace.seconds(reach)))
+        out.append(BatteryDrive(f'steering_{k + 1}',
+                                f'{reach:.2g} m towards {math.degrees(angle):.0f}°, '
+                                'random steering', goal, random.uniform(-np.pi, np.pi, n),
+                                pace.seconds(reach)))
     return out
 
 
 class _Watch:
     """Condition `stop`: the goal is held, or the robot is out of control."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: BatteryDrive) -> None:
         self._held, self.runaway = Held(DWELL, patience=LINGER), False
         self._far = AWAY * max(float(np.hypot(*task.goal[:2])), 4.0 * task.radius, 0.5)
         self._turned, self._last, self._eight = 0.0, None, task.radius > 0.0
@@ -159,7 +161,7 @@ class _Watch:
         return not self._eight and cycle.time - self._since > PROGRESS
 
 
-def drive(bench: RobotBench, task: Task, pace: Pace) -> Driven:
+def drive(bench: RobotBench, task: BatteryDrive, pace: Pace) -> DriveOutcome:
     """
     Do one drive.
 
@@ -170,9 +172,9 @@ def drive(bench: RobotBench, task: Task, pace: Pace) -> Driven:
     in_place = task.radius == 0.0 and not task.goal[:2].any()
     free = driven_freedoms(bench.robot) < 3
     if free and in_place:
-        return Driven(task, bench.conditions.plant, failure=TURN)
+        return DriveOutcome(task, bench.conditions.plant, failure=TURN)
     if free and len(departure(bench.robot, task.steering).closed):
-        return Driven(task, bench.conditions.plant, failure=CLOSED)
+        return DriveOutcome(task, bench.conditions.plant, failure=CLOSED)
     bench.gains = {**(pace.turning() if in_place else pace.straight()),
                    **(ANY_HEADING if free else {})}
     controller, watch = bench.controller(), _Watch(task)
@@ -183,7 +185,7 @@ def drive(bench: RobotBench, task: Task, pace: Pace) -> Driven:
         log = bench.run(controller, source, duration=PATIENCE * task.seconds + EXTRA,
                         stop=watch, steering=task.steering)
     except ValueError as error:
-        return Driven(task, bench.conditions.plant, failure=f'{error}')
+        return DriveOutcome(task, bench.conditions.plant, failure=f'{error}')
     metrics = goal_metrics(bench, log, task.goal)
     if free:
         metrics['reached'] = entry_time(log.odom, task.goal, 0.0, ZONE, np.inf) is not None
@@ -199,7 +201,8 @@ def drive(bench: RobotBench, task: Task, pace: Pace) -> Driven:
             metrics[f'{prefix}path_error_max_m'] = float(moved.max())
     metrics['runaway'] = watch.runaway
     failure = '' if metrics['reached'] else log.fault or _missed(metrics)
-    return Driven(task, bench.conditions.plant, metrics, Run(task.name, log, facts), failure)
+    return DriveOutcome(task, bench.conditions.plant, metrics,
+                        ExperimentRun(task.name, log, facts), failure)
 
 
 def _ring_errors(metrics: dict[str, Any], log: LoopLog, radius: float) -> None:

@@ -17,7 +17,7 @@ from c3p_description.reading.notes import Note
 from c3p_dynamics.traction import traction_report
 from c3p_experiments.loop.conditions import Conditions
 from c3p_experiments.robots.ability import Ability, ability_json, ability_of
-from c3p_experiments.robots.battery import Driven, Task, drive, tasks
+from c3p_experiments.robots.battery import BatteryDrive, DriveOutcome, drive, tasks
 from c3p_experiments.robots.bench import RobotBench
 from c3p_experiments.robots.pace import Pace, pace_of
 from c3p_simulation.make_plant import PLANTS
@@ -37,7 +37,7 @@ HEADING = ('2 of 3 freedoms are driven: the robot follows paths with a heading o
 
 
 @dataclass(frozen=True)
-class Check:
+class RobotCheck:
     """
     Result of a check.
 
@@ -51,7 +51,7 @@ class Check:
     ability : Ability
     pace : Pace
         Of the battery.
-    drives : tuple of Driven
+    drives : tuple of DriveOutcome
         The battery, empty if it was not requested.
     controller : str
     """
@@ -61,7 +61,7 @@ class Check:
     notes: tuple[Note, ...]
     ability: Ability
     pace: Pace
-    drives: tuple[Driven, ...] = field(default=())
+    drives: tuple[DriveOutcome, ...] = field(default=())
     controller: str = 'mpc'
 
     @property
@@ -74,7 +74,7 @@ class Check:
                 *self.ability.doubts()]
 
     @property
-    def missed(self) -> list[Driven]:
+    def missed(self) -> list[DriveOutcome]:
         """The drives that were not done or did not reach their goal."""
         return [drive for drive in self.drives if not drive.reached]
 
@@ -97,7 +97,7 @@ def read_robot(source: str, options: Mapping[str, Any]) -> tuple[CasterRobot, tu
 
 def check_robot(source: str, options: Mapping[str, Any], *, battery: bool = True,
                 controller: str = 'mpc', progress: Callable[[float], None] | None = None
-                ) -> Check:
+                ) -> RobotCheck:
     """
     Read the robot `source` with `options`, find its abilities, and drive its battery.
 
@@ -107,27 +107,27 @@ def check_robot(source: str, options: Mapping[str, Any], *, battery: bool = True
     ability = ability_of(robot)
     pace = pace_of(robot, ability.travel)
     drives = _drives(robot, ability, pace, source, controller, progress) if battery else []
-    return Check(source, robot, notes, ability, pace, tuple(drives), controller)
+    return RobotCheck(source, robot, notes, ability, pace, tuple(drives), controller)
 
 
 def _drives(robot: CasterRobot, ability: Ability, pace: Pace, source: str, controller: str,
-            progress: Callable[[float], None] | None) -> list[Driven]:
+            progress: Callable[[float], None] | None) -> list[DriveOutcome]:
     shape = None if describes_urdf(source) else source
     planned, jobs, done = tasks(robot, pace), [], []
     for plant in PLANTS:
         bench = RobotBench(robot, Conditions(plant=plant, controller=controller), shape)
         reason = _obstacle(bench, ability)
-        jobs += [Driven(task, plant, failure=reason) if reason else (bench, task, pace)
+        jobs += [DriveOutcome(task, plant, failure=reason) if reason else (bench, task, pace)
                  for task in planned]
-    waiting = _in_processes([job for job in jobs if not isinstance(job, Driven)])
+    waiting = _in_processes([job for job in jobs if not isinstance(job, DriveOutcome)])
     for job in jobs:
-        done.append(job if isinstance(job, Driven) else next(waiting))
+        done.append(job if isinstance(job, DriveOutcome) else next(waiting))
         if progress is not None:
             progress(len(done) / len(jobs))
     return done
 
 
-def _in_processes(jobs: list[tuple[RobotBench, Task, Pace]]) -> Iterator[Driven]:
+def _in_processes(jobs: list[tuple[RobotBench, BatteryDrive, Pace]]) -> Iterator[DriveOutcome]:
     """Do the drives, in processes of their own where the computer has several cores."""
     workers = min(len(jobs), MOST_WORKERS, len(os.sched_getaffinity(0)))
     if workers < 2:
@@ -149,7 +149,7 @@ def _obstacle(bench: RobotBench, ability: Ability) -> str:
     return ''
 
 
-def check_json(check: Check) -> dict[str, Any]:
+def check_json(check: RobotCheck) -> dict[str, Any]:
     """Return a check for JSON, SI units; ``battery`` is empty if it was not requested."""
     ability = ability_json(check.ability)
     return {

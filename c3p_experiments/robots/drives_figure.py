@@ -13,7 +13,7 @@ from c3p_bags.report import sheet as lines
 from c3p_bags.report.path import draw_robot
 from c3p_description.model import CasterRobot
 from c3p_dynamics.traction import torque_bounds
-from c3p_experiments.robots.battery import Driven
+from c3p_experiments.robots.battery import DriveOutcome
 from c3p_plots import style
 
 # points of a path, and bins of a torque line: a page holds 32 drives
@@ -23,7 +23,7 @@ POINTS, BINS = 160, 140
 DASHES = ('-', '--', '-.', ':', (0, (6, 1, 1, 1, 1, 1)), (0, (1, 1)))
 
 
-def drives_figure(driven: Sequence[Driven], robot: CasterRobot) -> Figure | None:
+def drives_figure(driven: Sequence[DriveOutcome], robot: CasterRobot) -> Figure | None:
     """Return paths and torques of the drives `driven` on one plant; None without a drive."""
     named = [d for d in driven if d.run is not None and not d.task.name.startswith('steering')]
     others = [d for d in driven if d.run is not None and d.task.name.startswith('steering')]
@@ -46,7 +46,7 @@ def drives_figure(driven: Sequence[Driven], robot: CasterRobot) -> Figure | None
     return sheet
 
 
-def _path(axes: Axes, drives: Sequence[Driven], robot: CasterRobot, title: str) -> None:
+def _path(axes: Axes, drives: Sequence[DriveOutcome], robot: CasterRobot, title: str) -> None:
     axes.set_aspect('equal', adjustable='datalim')
     single = len(drives) == 1
     for drive in drives:
@@ -68,7 +68,7 @@ def _path(axes: Axes, drives: Sequence[Driven], robot: CasterRobot, title: str) 
     style.dress(axes, title + (f', {missed} missed' if missed else ''), 'X [m]', 'Y [m]')
 
 
-def _torques(axes: Axes, drive: Driven, robot: CasterRobot, labelled: bool = False) -> None:
+def _torques(axes: Axes, drive: DriveOutcome, robot: CasterRobot, labelled: bool = False) -> None:
     assert drive.run is not None
     log = drive.run.log
     for i in np.flatnonzero(robot.driven):

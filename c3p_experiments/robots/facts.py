@@ -12,7 +12,7 @@ from c3p_bags.report.tables import level_name, number, table
 from c3p_description.model import CasterRobot
 from c3p_description.reading.notes import Note
 from c3p_experiments.robots.ability import Ability
-from c3p_experiments.robots.battery import Driven
+from c3p_experiments.robots.battery import DriveOutcome
 from c3p_experiments.robots.pace import Pace
 
 
@@ -118,7 +118,7 @@ def pace_table(pace: Pace) -> Markup:
     return table(('goals of the battery', ''), rows, left=2)
 
 
-def battery_table(drives: Sequence[Driven]) -> Markup:
+def battery_table(drives: Sequence[DriveOutcome]) -> Markup:
     """Return one row for each drive."""
     rows = []
     for drive in drives:

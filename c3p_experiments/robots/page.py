@@ -14,14 +14,14 @@ from c3p_bags.report.page import cards, document, link_to
 from c3p_bags.report.sheet import svg
 from c3p_bags.report.slip_answer import Answer
 from c3p_experiments.robots import facts
-from c3p_experiments.robots.check import Check
+from c3p_experiments.robots.check import RobotCheck
 from c3p_experiments.robots.drives_figure import drives_figure
 from c3p_experiments.robots.plan import plan, reach_figure, singular_figure
 from c3p_kinematics.singularity import always_actuated
 from c3p_simulation.make_plant import PLANTS
 
 
-class Section(NamedTuple):
+class Passage(NamedTuple):
     """A section of the page: anchor, title, text, figure and HTML below it."""
 
     anchor: str
@@ -31,7 +31,7 @@ class Section(NamedTuple):
     tables: Markup = Markup()
 
 
-def verdict(check: Check) -> Answer:
+def verdict(check: RobotCheck) -> Answer:
     """Return the verdict: whether the robot drives."""
     question, total = 'Does it drive?', len(check.drives)
     obstacles = check.ability.obstacles()
@@ -57,7 +57,7 @@ def _sentence(texts: list[str]) -> str:
     return ' '.join(f'{text[:1].upper()}{text[1:]}.' for text in texts if text)
 
 
-def answers(check: Check) -> list[Answer]:
+def answers(check: RobotCheck) -> list[Answer]:
     """Return the answers at the top of the page and of the text on the terminal."""
     robot, ability = check.robot, check.ability
     warned = [note for note in check.notes if note.kind == 'warning']
@@ -96,7 +96,7 @@ def _count(number: int, word: str) -> str:
     return f'{number} {word}{"" if number == 1 else "s"}'
 
 
-def _smooth(check: Check) -> list[Answer]:
+def _smooth(check: RobotCheck) -> list[Answer]:
     found = [d for d in check.drives if d.metrics]
     if not found:
         return []
@@ -112,30 +112,30 @@ def _smooth(check: Check) -> list[Answer]:
         'battery')]
 
 
-def sections(check: Check) -> list[Section]:
+def sections(check: RobotCheck) -> list[Passage]:
     """Return the sections of the page."""
     robot, ability = check.robot, check.ability
     out = [
-        Section('read', 'The robot', 'From above, all joints at zero; x is forward. Filled wheels '
+        Passage('read', 'The robot', 'From above, all joints at zero; x is forward. Filled wheels '
                 'are driven, a ring is a steering motor. Offsets are from the steering axis to '
                 'the contact; the steering zero is the angle θ_s at joint position 0. Least '
                 'load: static, over all travel directions of trailing casters.', plan(robot),
                 joined([facts.caster_table(robot, ability), facts.body_table(robot)])),
-        Section('assumed', 'Warnings and assumptions', 'What the file does not state, or states '
+        Passage('assumed', 'Warnings and assumptions', 'What the file does not state, or states '
                 'in a form that is not used.' if check.notes else 'The file states every number; '
                 'nothing was assumed.', None, facts.note_table(check.notes)),
-        Section('singular', 'Singular postures', f'{ability.summary} {_singular_text(check)}',
+        Passage('singular', 'Singular postures', f'{ability.summary} {_singular_text(check)}',
                 None if always_actuated(robot) else singular_figure(robot)),
-        Section('ability', 'Reachable accelerations', 'Within the torques of the motors and the '
+        Passage('ability', 'Reachable accelerations', 'Within the torques of the motors and the '
                 'grip of the tyres, from rest against dry friction, other components zero. In '
                 'random postures, some near singular ones, less is reachable than with trailing '
                 'casters.', reach_figure(robot, ability), _obstacles(check)),
-        Section('slip', 'Slip', _slip_text(check), None)]
+        Passage('slip', 'Slip', _slip_text(check), None)]
     for plant in PLANTS:
         found = [d for d in check.drives if d.plant == plant]
         if found:
             contact = plant == 'mujoco'
-            out.append(Section(
+            out.append(Passage(
                 'battery' if not contact else 'contact',
                 'Drives, tyres in contact' if contact else 'Drives, rolling without slip',
                 'Dashed: the desired path; orange: the true path, red if the goal was missed. '
@@ -146,7 +146,7 @@ def sections(check: Check) -> list[Section]:
     return out
 
 
-def _singular_text(check: Check) -> str:
+def _singular_text(check: RobotCheck) -> str:
     if always_actuated(check.robot):
         return ''
     lines = 'Dashed: the rolling lines, along which the driven wheels push. '
@@ -158,13 +158,13 @@ def _singular_text(check: Check) -> str:
             'are one case: every straight drive ends in it.')
 
 
-def _obstacles(check: Check) -> Markup:
+def _obstacles(check: RobotCheck) -> Markup:
     found = [html('<p><b>$text</b></p>', text=_sentence([text]))
              for text in (*check.ability.obstacles(), *check.ability.doubts())]
     return joined([*found, facts.pace_table(check.pace)])
 
 
-def _slip_text(check: Check) -> str:
+def _slip_text(check: RobotCheck) -> str:
     n, slips = check.robot.count, check.ability.isolation
     common = (f'{n} casters measure the motion with {2 * n} sensors for 3 unknowns: '
               f'{_count(slips.equations, "spare equation")}. A wheel that turns 0.2 m/s too fast '
@@ -180,7 +180,7 @@ def _slip_text(check: Check) -> str:
                 'A slip common to all wheels is invisible.'))
 
 
-def robot_page(check: Check) -> Markup:
+def robot_page(check: RobotCheck) -> Markup:
     """Return the self-contained HTML page of a check."""
     shown = sections(check)
     return document(
@@ -191,7 +191,7 @@ def robot_page(check: Check) -> Markup:
         html('Written by <code>c3p robot</code>; its option --json writes the same numbers.'))
 
 
-def _section(section: Section) -> Markup:
+def _section(section: Passage) -> Markup:
     picture = Markup() if section.picture is None else html(
         '<figure>$picture</figure>', picture=svg(section.picture, section.anchor, section.title))
     return html('<section id="$anchor"><h2>$title</h2><p class="about">$text</p>$picture$tables'
@@ -199,7 +199,7 @@ def _section(section: Section) -> Markup:
                 picture=picture, tables=section.tables)
 
 
-def write_page(check: Check, out: Path) -> Path:
+def write_page(check: RobotCheck, out: Path) -> Path:
     """Write the page of a check into the directory `out`; return the file."""
     path = out / 'robot.html'
     path.write_text(robot_page(check), encoding='utf-8')

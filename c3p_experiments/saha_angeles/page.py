@@ -11,7 +11,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LogNorm
 
 from c3p_experiments.page_curves import save_page
-from c3p_experiments.saha_angeles.study import PAPER_TOLERANCES, TOLERANCES, Study, largest
+from c3p_experiments.saha_angeles.study import PAPER_TOLERANCES, TOLERANCES, AgvStudy, largest
 from c3p_multibody.agv.circle import floor_path
 from c3p_plots import style
 
@@ -21,7 +21,7 @@ WHEELS = ('wheel 1, left', 'wheel 2, right')
 PLACES = 8
 
 
-def agv_page(done: Study, path: str | Path) -> list[Path]:
+def agv_page(done: AgvStudy, path: str | Path) -> list[Path]:
     """Draw the page of a study and write it beside `path` as PNG, PDF and CSV."""
     one, two = done.path.angles[-1]
     page, grid = style.page(
@@ -45,7 +45,7 @@ def agv_page(done: Study, path: str | Path) -> list[Path]:
     return save_page(page, path)
 
 
-def _trajectory(axes: Axes, done: Study) -> None:
+def _trajectory(axes: Axes, done: AgvStudy) -> None:
     """Draw both paths on the floor, and the vehicle from above at some poses."""
     agv, circle = done.agv, done.circle
     swept = np.linspace(0.0, circle.angle, 361)
@@ -72,13 +72,13 @@ def _trajectory(axes: Axes, done: Study) -> None:
     style.legend(axes, loc='center')
 
 
-def _sweep(axes: Axes, done: Study) -> None:
+def _sweep(axes: Axes, done: AgvStudy) -> None:
     sweep = done.circle.sweep(done.time)
     axes.plot(done.time, sweep.angle, color=style.REFERENCE, linewidth=style.LINE)
     style.dress(axes, '(b) Fig. 3b: sweep angle β', TIME, 'β [rad]')
 
 
-def _joints(axes: Axes, done: Study, title: str, label: str, values: np.ndarray) -> None:
+def _joints(axes: Axes, done: AgvStudy, title: str, label: str, values: np.ndarray) -> None:
     for k, name in enumerate(WHEELS):
         axes.plot(done.time, values[:, k], color=style.caster_colour(k), linewidth=style.LINE,
                   linestyle=('-', '--')[k], label=name)
@@ -86,7 +86,7 @@ def _joints(axes: Axes, done: Study, title: str, label: str, values: np.ndarray)
     style.legend(axes)
 
 
-def _errors(axes: Axes, done: Study) -> None:
+def _errors(axes: Axes, done: AgvStudy) -> None:
     """Draw |θ − path| over time per tolerance, with exact torque and with the table."""
     # one shade per tolerance
     shades = ScalarMappable(LogNorm(PAPER_TOLERANCES[-1] / 30, PAPER_TOLERANCES[0] * 30),
@@ -106,7 +106,7 @@ def _errors(axes: Axes, done: Study) -> None:
                  title_fontsize=style.SMALL)
 
 
-def _floors(axes: Axes, done: Study) -> None:
+def _floors(axes: Axes, done: AgvStudy) -> None:
     """Draw the error over the tolerance: it falls with exact torques, not with tables."""
     axes.loglog(TOLERANCES, [largest(done.exact[t]) for t in TOLERANCES], 'o-', markersize=3,
                 color=style.REFERENCE, linewidth=style.LINE, label='exact torque')

@@ -29,7 +29,7 @@ _DIFFERENCE = 1e-2
 Torque = Callable[[float], Array]
 
 
-class Run(NamedTuple):
+class AgvRun(NamedTuple):
     """
     A simulated drive.
 
@@ -144,7 +144,7 @@ def frozen_state_rate(agv: Agv, state: ArrayLike, torque: ArrayLike) -> Array:
 
 
 def simulate(agv: Agv, circle: Circle, torque: Torque, times: ArrayLike, tolerance: float,
-             rate: Callable[[Agv, Array, Array], Array] = state_rate) -> Run:
+             rate: Callable[[Agv, Array, Array], Array] = state_rate) -> AgvRun:
     """
     Integrate the direct dynamics of an `agv` from rest under a `torque` (2,), N·m, over time.
 
@@ -156,5 +156,5 @@ def simulate(agv: Agv, circle: Circle, torque: Torque, times: ArrayLike, toleran
                       start_state(agv, circle), tolerance)
     when = np.asarray(times, float)
     angles = found.states[:, :2]
-    return Run(when, angles, found.states[:, 4], angles - joint_path(agv, circle, when).angles,
-               found)
+    return AgvRun(when, angles, found.states[:, 4], angles - joint_path(agv, circle, when).angles,
+                  found)

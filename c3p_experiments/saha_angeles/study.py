@@ -10,7 +10,7 @@ import numpy as np
 from c3p_description.agv_model import Agv
 from c3p_description.model import Array
 from c3p_experiments.saha_angeles.simulation import (
-    Run,
+    AgvRun,
     circle_torque,
     exact_torque,
     frozen_state_rate,
@@ -36,16 +36,16 @@ SAMPLES, CALLS = 601, 61
 MILLIMETRE = 1e-3
 
 
-class Table(NamedTuple):
+class TorqueTable(NamedTuple):
     """A drive with a torque table: spacing [s], run, largest error, and its prediction from τ̈."""
 
     spacing: float
-    run: Run
+    run: AgvRun
     error: float
     predicted: float
 
 
-class Study(NamedTuple):
+class AgvStudy(NamedTuple):
     """
     Results of a study.
 
@@ -57,12 +57,12 @@ class Study(NamedTuple):
     path : JointPath
         At `time`.
     torque : (k, 2) array, N·m
-    finest : Run
+    finest : AgvRun
         Exact torque, tolerance `FINEST`.
     exact, tabulated : dict
         Tolerance → run, exact torque and the table with 60 rows.
-    tables : tuple of Table
-    frozen : Run
+    tables : tuple of TorqueTable
+    frozen : AgvRun
         Without ψ as a state, from a straight caster.
     loads : (m, 3, 3) array, N
         Forces of the ground on the wheels.
@@ -73,20 +73,20 @@ class Study(NamedTuple):
     time: Array
     path: JointPath
     torque: Array
-    finest: Run
-    exact: dict[float, Run]
-    tabulated: dict[float, Run]
-    tables: tuple[Table, ...]
-    frozen: Run
+    finest: AgvRun
+    exact: dict[float, AgvRun]
+    tabulated: dict[float, AgvRun]
+    tables: tuple[TorqueTable, ...]
+    frozen: AgvRun
     loads: Array
 
 
-def largest(run: Run) -> float:
+def largest(run: AgvRun) -> float:
     """Return the largest error of a run in any joint at any time, rad."""
     return float(np.abs(run.error).max())
 
 
-def study(agv: Agv, circle: Circle) -> Study:
+def study(agv: Agv, circle: Circle) -> AgvStudy:
     """Return the study of an `agv` on a `circle`."""
     time = np.linspace(0.0, circle.duration, SAMPLES)
     calls = np.linspace(0.0, circle.duration, CALLS)
@@ -94,7 +94,7 @@ def study(agv: Agv, circle: Circle) -> Study:
     exact, rows = exact_torque(agv, circle), circle.duration / TABLE_ROWS[1]
     every = range(0, SAMPLES, (SAMPLES - 1) // (CALLS - 1))
     straight = Circle(circle.radius, circle.duration, circle.angle, 0.0)
-    return Study(
+    return AgvStudy(
         agv, circle, time, path, torque, simulate(agv, circle, exact, calls, FINEST),
         {tolerance: simulate(agv, circle, exact, calls, tolerance) for tolerance in TOLERANCES},
         {tolerance: simulate(agv, circle, table_torque(agv, circle, rows), calls, tolerance)
@@ -106,17 +106,17 @@ def study(agv: Agv, circle: Circle) -> Study:
                   for k in every]))
 
 
-def _table(agv: Agv, circle: Circle, count: int) -> Table:
+def _table(agv: Agv, circle: Circle, count: int) -> TorqueTable:
     """Return the drive with a table of `count` rows; no step crosses one of its corners."""
     spacing = circle.duration / count
     calls = np.linspace(0.0, circle.duration, max(CALLS, count + 1))
     run = simulate(agv, circle, table_torque(agv, circle, spacing), calls, TABLE_TOLERANCE)
     smooth = simulate(agv, circle, smoothed_table_torque(agv, circle, spacing), calls,
                       TABLE_TOLERANCE)
-    return Table(spacing, run, largest(run), largest(smooth))
+    return TorqueTable(spacing, run, largest(run), largest(smooth))
 
 
-def metrics_of(done: Study) -> dict[str, Any]:
+def metrics_of(done: AgvStudy) -> dict[str, Any]:
     """Return the metrics of a study for JSON, SI units."""
     agv, circle, path = done.agv, done.circle, done.path
     rates = np.abs(path.rates).max(axis=0)
@@ -142,7 +142,7 @@ def metrics_of(done: Study) -> dict[str, Any]:
         **_ground(done), **_least_squares(agv, circle)}
 
 
-def _work_balance(done: Study) -> float:
+def _work_balance(done: AgvStudy) -> float:
     """Return the largest |kinetic energy − work of motors and friction| on the path."""
     loss = friction_torque(done.agv, done.path.caster, done.path.rates)
     power = np.einsum('ki,ki->k', done.torque + loss, done.path.rates)
@@ -154,7 +154,7 @@ def _work_balance(done: Study) -> float:
     return float(np.abs(energy - work).max())
 
 
-def _ground(done: Study) -> dict[str, Any]:
+def _ground(done: AgvStudy) -> dict[str, Any]:
     """Return rank of the constraints, and loads and friction at the ground."""
     found = constraint_rank(constraint_matrix(done.agv, float(done.path.caster[0])))
     apart, together = np.zeros(found.redundant.shape[1]), np.zeros(found.redundant.shape[1])

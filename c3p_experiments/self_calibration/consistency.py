@@ -12,10 +12,10 @@ from scipy.special import gammaincinv
 
 from c3p_description.model import Array, CasterRobot
 from c3p_experiments.loop.conditions import Bench
-from c3p_experiments.loop.outcome import Outcome, Row, Run
+from c3p_experiments.loop.outcome import ExperimentRun, Outcome, Row
 from c3p_experiments.self_calibration import drives
 from c3p_experiments.self_calibration.draws import ERRORS
-from c3p_experiments.self_calibration.drives import Drive, minute
+from c3p_experiments.self_calibration.drives import CalibrationDrive, minute
 from c3p_kinematics.calibrating_odometry import CalibratingOdometry
 from c3p_kinematics.calibration.online import LearningSettings
 from c3p_kinematics.calibration.parameters import CalibrationSettings, calibrated, parameters_of
@@ -92,7 +92,7 @@ def consistency(bench: Bench, runs: int = RUNS) -> Outcome:
         `mujoco`.
     """
     first = FIRST + 1000 * bench.conditions.seed
-    driven: list[Drive] = []
+    driven: list[CalibrationDrive] = []
     found: list[Array] = []
     oily: list[bool] = []
     for seed in range(first, first + runs):
@@ -102,7 +102,7 @@ def consistency(bench: Bench, runs: int = RUNS) -> Outcome:
         found.append(squares(bench, lesson, seed))
     seen = Consistency(times(), np.array(oily), np.array(found))
     return Outcome({'reached': True, **statistics(seen)}, (
-        Run('', driven[0].log, {'consistency': seen}),))
+        ExperimentRun('', driven[0].log, {'consistency': seen}),))
 
 
 def times() -> Array:
@@ -117,14 +117,14 @@ def oil(seed: int) -> tuple[FloorPatch, ...]:
                  np.random.default_rng([9, seed]).uniform(-reach, reach, (PATCHES, 2)))
 
 
-def squares(bench: Bench, drive: Drive, seed: int) -> Array:
+def squares(bench: Bench, drive: CalibrationDrive, seed: int) -> Array:
     """
     Return the normalised squared errors (2, 2, t) of a drive with a wrong description.
 
     Parameters
     ----------
     bench : Bench
-    drive : Drive
+    drive : CalibrationDrive
         Recorded, of the true robot.
     seed : int
         Of the description, and of the error of the pose at the start.
@@ -146,7 +146,7 @@ def _estimators(described: CasterRobot, settings: OdometrySettings) -> tuple[Odo
     return Odometry(described, settings), CalibratingOdometry(described, settings, learning)
 
 
-def _squares(odometry: Odometry, drive: Drive, zero: Array, start: Array) -> Array:
+def _squares(odometry: Odometry, drive: CalibrationDrive, zero: Array, start: Array) -> Array:
     truth = drive.log.ground_truth
     out: list[list[float]] = []
     odometry.reset(truth.pose[0] + start)

@@ -15,7 +15,7 @@ from c3p_experiments.loop.conditions import Bench
 from c3p_experiments.self_calibration import drives as known
 from c3p_experiments.self_calibration.drives import (
     LINE,
-    Drive,
+    CalibrationDrive,
     Errors,
     errors_of,
     line,
@@ -27,7 +27,7 @@ from c3p_experiments.self_calibration.drives import (
 from c3p_kinematics.calibrating_odometry import CalibratingOdometry
 from c3p_kinematics.calibration.batch import calibrate
 from c3p_kinematics.calibration.parameters import calibrated, parameters_of
-from c3p_kinematics.calibration.references import Displacement, Distance
+from c3p_kinematics.calibration.references import Displacement, MeasuredDistance
 from c3p_kinematics.odometry import OdometrySettings
 from c3p_kinematics.se2 import compose, inverse
 from c3p_simulation.make_plant import PlantOptions, make_plant
@@ -48,7 +48,7 @@ MARK = math.radians(0.2)
 FIRST = 50_000
 
 
-class Draw(NamedTuple):
+class DrawResult(NamedTuple):
     """
     Result of one draw; errors of a drive before and after.
 
@@ -91,7 +91,7 @@ def zero_error(parameters: Array, true: Array) -> float:
     return float(np.abs(off - off.mean()).max())
 
 
-def tape(drive: Drive, seed: int, number: int) -> tuple[Displacement, Distance]:
+def tape(drive: CalibrationDrive, seed: int, number: int) -> tuple[Displacement, MeasuredDistance]:
     """Return the end of a drive by tape measure: its place, and its distance only."""
     truth, end = drive.log.ground_truth.pose, float(drive.log.joints.time[-1])
     moved = compose(inverse(truth[0]), truth[-1])[:2]
@@ -99,10 +99,10 @@ def tape(drive: Drive, seed: int, number: int) -> tuple[Displacement, Distance]:
     place = moved + off[:2]
     return (Displacement(number, 0.0, end, (float(place[0]), float(place[1]), 0.0),
                          (TAPE, TAPE, math.inf)),
-            Distance(number, 0.0, end, float(np.hypot(*moved)) + float(off[2]), TAPE))
+            MeasuredDistance(number, 0.0, end, float(np.hypot(*moved)) + float(off[2]), TAPE))
 
 
-def mark(drive: Drive, seed: int, number: int) -> Displacement:
+def mark(drive: CalibrationDrive, seed: int, number: int) -> Displacement:
     """Return the whole turn of a drive by marks on the floor."""
     yaw, time = drive.log.ground_truth.pose[:, 2], drive.log.joints.time
     off = MARK * np.random.default_rng([seed, 1]).normal()
@@ -125,7 +125,8 @@ class _Learner:
         return odometry
 
 
-def replayed(odometry: CalibratingOdometry, drive: Drive, zero: Array, true: Array | None = None
+def replayed(odometry: CalibratingOdometry, drive: CalibrationDrive, zero: Array,
+             true: Array | None = None
              ) -> tuple[Motion, Array]:
     """
     Return the motion of a robot that drives by `odometry`, and the errors over time.
@@ -147,7 +148,7 @@ def replayed(odometry: CalibratingOdometry, drive: Drive, zero: Array, true: Arr
     return mirrored(truth, poses), np.array(curve)
 
 
-def replay_draw(bench: Bench, drives: Sequence[Drive], seed: int) -> Draw:
+def replay_draw(bench: Bench, drives: Sequence[CalibrationDrive], seed: int) -> DrawResult:
     """
     Calibrate a wrong description with recorded drives, and compare them by its odometry.
 
@@ -155,7 +156,7 @@ def replay_draw(bench: Bench, drives: Sequence[Drive], seed: int) -> Draw:
     ----------
     bench : Bench
         Its robot is the true one.
-    drives : sequence of Drive
+    drives : sequence of CalibrationDrive
         Line, triangle, minute, turns that end on a mark, and turns that are judged.
     seed : int
     """
@@ -179,7 +180,7 @@ def replay_draw(bench: Bench, drives: Sequence[Drive], seed: int) -> Draw:
              for reference in tape(first, seed, 1)]
     on_mark = calibrate(described, recordings[::2], [mark(marked, seed, 1)], settings).parameters
 
-    def errors(drive: Drive, parameters: Array) -> Errors:
+    def errors(drive: CalibrationDrive, parameters: Array) -> Errors:
         return errors_of(drive, replayed(learner.odometry(parameters), drive, zero)[0])
 
     def turn_error(parameters: Array) -> float:
@@ -187,7 +188,7 @@ def replay_draw(bench: Bench, drives: Sequence[Drive], seed: int) -> Draw:
         return float(motion.pose[-1, 2] - turned.log.ground_truth.pose[-1, 2])
 
     unlearned = errors(first, before)
-    return Draw(
+    return DrawResult(
         (unlearned, errors(first, taped[0])), (unlearned, errors(first, taped[1])),
         (errors(round_trip, before), errors(round_trip, after)),
         (radius_error(before, true), radius_error(after, true)),
@@ -195,7 +196,7 @@ def replay_draw(bench: Bench, drives: Sequence[Drive], seed: int) -> Draw:
         (turn_error(before), turn_error(on_mark)))
 
 
-def closed_draw(bench: Bench, seed: int) -> Draw:
+def closed_draw(bench: Bench, seed: int) -> DrawResult:
     """Drive a wrong robot on the plant in closed loop: before, a minute of learning, after."""
     described = bench.robot
     plant = _plant(bench, seed)
@@ -215,11 +216,11 @@ def closed_draw(bench: Bench, seed: int) -> Draw:
                                  pupil.calibration.settings.calibration).parameters
                        for reference in tape(unlearned, seed, 1))
 
-    def errors(drive: Drive) -> Errors:
+    def errors(drive: CalibrationDrive) -> Errors:
         return errors_of(drive, drive.log.ground_truth)
 
     first = errors(unlearned)
-    return Draw(
+    return DrawResult(
         (first, errors(line(bench, **options(place)))),
         (first, errors(line(bench, **options(distance)))),
         (errors(loop), errors(triangle(bench, **options(after)))),
@@ -243,11 +244,11 @@ def _nees(pupil: CalibratingOdometry, true: Array) -> float:
 class Taught(NamedTuple):
     """Drives with a right description: `marked` turns end on a mark, `turned` are judged."""
 
-    line: Drive
-    triangle: Drive
-    minutes: list[Drive]
-    marked: Drive
-    turned: Drive
+    line: CalibrationDrive
+    triangle: CalibrationDrive
+    minutes: list[CalibrationDrive]
+    marked: CalibrationDrive
+    turned: CalibrationDrive
 
 
 def taught_drives(bench: Bench, lessons: int) -> Taught:
@@ -257,4 +258,4 @@ def taught_drives(bench: Bench, lessons: int) -> Taught:
                   turns(bench, known.MARKED_TURNS), turns(bench, known.TURNS))
 
 
-__all__ = ['ERRORS', 'LINE', 'Draw', 'closed_draw', 'replay_draw', 'taught_drives']
+__all__ = ['ERRORS', 'LINE', 'DrawResult', 'closed_draw', 'replay_draw', 'taught_drives']

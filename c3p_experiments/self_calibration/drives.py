@@ -32,7 +32,7 @@ TURNS, MARKED_TURNS = 10, 10
 YAW_RATE, RISE = 1.0, 1.0
 
 
-class Drive(NamedTuple):
+class CalibrationDrive(NamedTuple):
     """A drive: its log, its points, and the end times of all legs but the last."""
 
     log: LoopLog
@@ -54,17 +54,17 @@ class Errors(NamedTuple):
     end: tuple[float, float]
 
 
-def line(bench: Bench, **options: Any) -> Drive:
+def line(bench: Bench, **options: Any) -> CalibrationDrive:
     """Drive 4 m along +X from steering angles 0."""
     return _drive(bench, (LINE,), 40.0, **options)
 
 
-def triangle(bench: Bench, **options: Any) -> Drive:
+def triangle(bench: Bench, **options: Any) -> CalibrationDrive:
     """Drive the triangle of paper I, Fig. 10."""
     return _drive(bench, TRIANGLE[1:], 100.0, **options)
 
 
-def minute(bench: Bench, seed: int, **options: Any) -> Drive:
+def minute(bench: Bench, seed: int, **options: Any) -> CalibrationDrive:
     """Drive to random goals for a minute."""
     rng, goals, place = np.random.default_rng(seed), [], np.zeros(2)
     # a goal takes more than two seconds
@@ -74,7 +74,7 @@ def minute(bench: Bench, seed: int, **options: Any) -> Drive:
     return _drive(bench, tuple(goals), MINUTE, **options)
 
 
-def turns(bench: Bench, count: float) -> Drive:
+def turns(bench: Bench, count: float) -> CalibrationDrive:
     """Turn on the spot `count` times, by the odometry of a right description."""
     held = 2.0 * math.pi * count / YAW_RATE
 
@@ -82,18 +82,18 @@ def turns(bench: Bench, count: float) -> Drive:
         return 0.0, 0.0, YAW_RATE * min(1.0, time / RISE, max(0.0, (held + RISE - time) / RISE))
 
     log = bench.run(bench.controller(), TwistSource(twist), duration=held + 2.0 * RISE)
-    return Drive(log, ((0.0, 0.0, 0.0),) * 2, ())
+    return CalibrationDrive(log, ((0.0, 0.0, 0.0),) * 2, ())
 
 
 def _drive(bench: Bench, goals: tuple[tuple[float, ...], ...], duration: float, **options: Any
-           ) -> Drive:
+           ) -> CalibrationDrive:
     controller = bench.controller()
     source = GoalSource(controller.position(), list(goals), dwell=0.2)
     log = bench.run(controller, source, duration=duration, stop=Held(DWELL), **options)
-    return Drive(log, ((0.0, 0.0, 0.0), *goals), tuple(source.times))
+    return CalibrationDrive(log, ((0.0, 0.0, 0.0), *goals), tuple(source.times))
 
 
-def errors_of(drive: Drive, truth: Motion) -> Errors:
+def errors_of(drive: CalibrationDrive, truth: Motion) -> Errors:
     """Return the true errors of a drive along its points, with `truth` for its ground truth."""
     end = truth.pose[-1, :2] - np.array(drive.points[-1])[:2]
     away = path_error(truth, {'points': drive.points, 'times': drive.times})

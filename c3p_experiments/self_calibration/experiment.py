@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from c3p_experiments.loop.conditions import Bench
-from c3p_experiments.loop.outcome import Outcome, Row, Run
+from c3p_experiments.loop.outcome import ExperimentRun, Outcome, Row
 from c3p_experiments.self_calibration.draws import (
     FIRST,
-    Draw,
+    DrawResult,
     closed_draw,
     replay_draw,
     taught_drives,
@@ -81,11 +81,11 @@ def self_calibration(bench: Bench, draws: int = DRAWS, lessons: int = LESSONS,
                **statistics(found, 90.0), 'closed_loop': {
                    'draws': closed, **(statistics(driven, 100.0) if driven else {})}}
     return Outcome({**metrics, 'details': [_details(d) for d in found]}, (
-        Run('line', line.log, {'draws': found, 'driven': driven}),
-        Run('triangle', triangle.log, {})))
+        ExperimentRun('line', line.log, {'draws': found, 'driven': driven}),
+        ExperimentRun('triangle', triangle.log, {})))
 
 
-def statistics(draws: Sequence[Draw], percent: float) -> dict[str, Any]:
+def statistics(draws: Sequence[DrawResult], percent: float) -> dict[str, Any]:
     """Return the metrics of draws: percentiles of errors of drives, largest of parameters."""
     name = 'max' if percent == 100.0 else f'p{percent:g}'
 
@@ -113,7 +113,7 @@ def statistics(draws: Sequence[Draw], percent: float) -> dict[str, Any]:
     return {**out, 'nees_mean': float(np.mean([d.nees for d in draws]))}
 
 
-def _details(draw: Draw) -> dict[str, Any]:
+def _details(draw: DrawResult) -> dict[str, Any]:
     return {'line_m': [e.final for e in draw.line],
             'line_by_distance_m': [e.final for e in draw.line_by_distance],
             'triangle_m': [e.final for e in draw.triangle],

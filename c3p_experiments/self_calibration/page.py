@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from c3p_experiments.loop.conditions import Bench
 from c3p_experiments.loop.outcome import Experiment, Outcome
 from c3p_experiments.loop.report import conditions_text
-from c3p_experiments.self_calibration.draws import Draw
+from c3p_experiments.self_calibration.draws import DrawResult
 from c3p_plots import style
 
 BEFORE, AFTER = style.REFERENCE, style.SENSED
@@ -45,7 +45,8 @@ def calibration_page(outcome: Outcome, bench: Bench, experiment: Experiment, pat
     return style.save(page, path)
 
 
-def _ends(axes: Axes, draws: list[Draw], driven: list[Draw], field: str, title: str) -> None:
+def _ends(axes: Axes, draws: list[DrawResult], driven: list[DrawResult], field: str,
+          title: str) -> None:
     for k, (colour, label) in enumerate(((BEFORE, 'before'), (AFTER, 'after'))):
         for some, marker in ((draws, 'o'), (driven, 's')):
             ends = 100 * np.array([getattr(d, field)[k].end for d in some]).reshape(-1, 2)
@@ -71,7 +72,7 @@ def _sorted(axes: Axes, values: list[list[float]], title: str, label: str,
     style.legend(axes)
 
 
-def _curves(axes: Axes, draws: list[Draw]) -> None:
+def _curves(axes: Axes, draws: list[DrawResult]) -> None:
     for draw in draws:
         axes.plot(draw.curve[:, 0], 100 * draw.curve[:, 1], color=AFTER, linewidth=0.5, alpha=0.6)
     axes.axhline(0.05, color=style.GREY, linewidth=0.8)

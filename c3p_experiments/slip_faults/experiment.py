@@ -12,7 +12,7 @@ import numpy as np
 from c3p_bags.runs.run_log import Joints
 from c3p_description.model import Array, CasterRobot
 from c3p_experiments.loop.conditions import Bench
-from c3p_experiments.loop.outcome import Outcome, Row, Run
+from c3p_experiments.loop.outcome import ExperimentRun, Outcome, Row
 from c3p_experiments.parallel.workers import Workers, computing
 from c3p_experiments.robots.random_robots import random_robot
 from c3p_experiments.slip_faults.injected import (
@@ -36,7 +36,7 @@ from c3p_experiments.slip_faults.scenes import HARMLESS, SLIPPERY, Scene, drive,
 from c3p_experiments.slip_faults.scoring import (
     AFTER,
     LABEL_OF,
-    Case,
+    FaultCase,
     Watched,
     score,
     true_slips,
@@ -164,7 +164,7 @@ def slip_faults(bench: Bench, random: Sequence[int] = RANDOM, hours: float = HOU
                            'found_ratio': _found(cases, 'before')}}}
     facts = {'cases': cases, 'drifted': drift_errors, 'stuck': stuck_errors,
              'largest': [drive.largest for drive in quiet]}
-    return Outcome(metrics, (Run('', harmless[0].log, facts),))
+    return Outcome(metrics, (ExperimentRun('', harmless[0].log, facts),))
 
 
 def _scenes(bench: Bench, robot: CasterRobot, seed: int, clean: float, faulty: float
@@ -180,7 +180,7 @@ def _scenes(bench: Bench, robot: CasterRobot, seed: int, clean: float, faulty: f
     return out
 
 
-def _of_scene(scene: Scene, steps: tuple[float, float], seed: int) -> list[Case]:
+def _of_scene(scene: Scene, steps: tuple[float, float], seed: int) -> list[FaultCase]:
     """Return what became of the slips of a scene."""
     dt = float(np.median(np.diff(scene.joints.time)))
     seen = watch(*wrong(scene, seed), steps)
@@ -191,7 +191,7 @@ def _of_scene(scene: Scene, steps: tuple[float, float], seed: int) -> list[Case]
 
 
 def _of_encoders(scene: Scene, steps: tuple[float, float], seed: list[int], count: int
-                 ) -> list[Case]:
+                 ) -> list[FaultCase]:
     """Return what became of encoder faults in a drive without slip."""
     robot, joints = wrong(scene, seed[0])
     dt = float(np.median(np.diff(joints.time)))
@@ -236,7 +236,7 @@ def _quiet(bench: Bench, robots: Sequence[CasterRobot], hours: float, workers: W
     return out
 
 
-def _oblique(scene: Scene, steps: tuple[float, float], seed: int, count: int) -> list[Case]:
+def _oblique(scene: Scene, steps: tuple[float, float], seed: int, count: int) -> list[FaultCase]:
     """Return what became of slips of `SLIP_SPEED` in any direction."""
     robot, joints = wrong(scene, seed)
     dt = float(np.median(np.diff(joints.time)))
@@ -253,7 +253,7 @@ def _oblique(scene: Scene, steps: tuple[float, float], seed: int, count: int) ->
     return out
 
 
-def _by_wheel(seen: Watched, caster: int, dt: float) -> Case:
+def _by_wheel(seen: Watched, caster: int, dt: float) -> FaultCase:
     """Score by the wheel alone, from sample 200 on."""
     merged = np.zeros((*seen.probability.shape[:2], len(KINDS)))
     merged[..., 0] = seen.probability.sum(2)
@@ -265,13 +265,13 @@ def _rates(alarms: Sequence[Array], hours: float) -> list[float]:
     return (np.sum(alarms, 0) / hours).tolist()
 
 
-def _found(cases: Sequence[Case], field: str) -> list[float]:
+def _found(cases: Sequence[FaultCase], field: str) -> list[float]:
     """Return the fraction of faults found in time at each threshold."""
     largest = np.array([getattr(case, field) for case in cases])
     return [float((largest > limit).mean()) if len(cases) else math.nan for limit in LIMITS]
 
 
-def _summary(cases: Sequence[Case]) -> dict[str, Any]:
+def _summary(cases: Sequence[FaultCase]) -> dict[str, Any]:
     """Return counts and times of some faults."""
     if not cases:
         return {'faults': 0}
@@ -292,7 +292,7 @@ def _summary(cases: Sequence[Case]) -> dict[str, Any]:
             'right_name_ratio': _mean([bool(c.name) for c in named])}
 
 
-def _slip_summary(cases: Sequence[Case]) -> dict[str, Any]:
+def _slip_summary(cases: Sequence[FaultCase]) -> dict[str, Any]:
     before = [c.wheel_before for c in cases if c.wheel_before is not None]
     named = [c for c in cases if c.named >= 0]
     return {'slips': len(cases), 'found_in_time_ratio': _mean([c.found <= SOON for c in cases]),

@@ -15,7 +15,7 @@ from c3p_experiments.loop.report import conditions_text
 from c3p_experiments.slip_faults.experiment import SOON
 from c3p_experiments.slip_faults.poses import DRIFTING, PoseErrors
 from c3p_experiments.slip_faults.quiet_driving import LIMITS
-from c3p_experiments.slip_faults.scoring import LABELS, Case
+from c3p_experiments.slip_faults.scoring import LABELS, FaultCase
 from c3p_plots import style
 
 BEFORE, AFTER = style.REFERENCE, style.SENSED
@@ -33,7 +33,7 @@ def faults_page(outcome: Outcome, bench: Bench, experiment: Experiment, path: Pa
     `path` has no suffix. Returns the files.
     """
     facts, m = outcome.runs[0].facts, outcome.metrics
-    cases: Sequence[Case] = facts['cases']
+    cases: Sequence[FaultCase] = facts['cases']
     page, grid = style.page(experiment.title, [
         conditions_text(bench.describe()), f'{len(cases)} faults of {len(m["robots"])} robots, '
         f'{m["hours"]:.2g} h without in {m["quiet_drives"]} distinct drives; wrong descriptions'],
@@ -70,7 +70,7 @@ def _curves(axes: Axes, metrics: dict) -> None:
     style.legend(axes)
 
 
-def _times(axes: Axes, cases: Sequence[Case]) -> None:
+def _times(axes: Axes, cases: Sequence[FaultCase]) -> None:
     kinds = list(dict.fromkeys(case.kind for case in cases))
     for row, kind in enumerate(kinds):
         mine = [case for case in cases if case.kind == kind]
@@ -93,7 +93,7 @@ def _times(axes: Axes, cases: Sequence[Case]) -> None:
     style.legend(axes)
 
 
-def _names(axes: Axes, cases: Sequence[Case]) -> None:
+def _names(axes: Axes, cases: Sequence[FaultCase]) -> None:
     kinds = list(dict.fromkeys(case.kind for case in cases))
     table = np.zeros((len(kinds), len(LABELS) + 2))
     for case in cases:

@@ -70,7 +70,7 @@ class QuietDrive(NamedTuple):
     fallen: bool = False
 
 
-class Drive(NamedTuple):
+class QuietCase(NamedTuple):
     """Arguments of `quiet_drive`."""
 
     robot: CasterRobot
@@ -100,7 +100,7 @@ def wrong(scene: Scene, seed: int) -> tuple[CasterRobot, Joints]:
 
 
 def quiet_drives(robots: Sequence[CasterRobot], conditions: Conditions, seed: int, hours: float
-                 ) -> Iterator[Drive]:
+                 ) -> Iterator[QuietCase]:
     """
     Yield distinct drives, each with commands, start steering and wrong description of its own.
 
@@ -125,7 +125,7 @@ def quiet_drives(robots: Sequence[CasterRobot], conditions: Conditions, seed: in
                 robot = random_robot(drawn)
             drawn += 1
         kind = kinds[-1] if number % ON_CARPET == 0 else kinds[0]
-        yield Drive(all_driven(robot), kind, seed + number, SPAN, conditions)
+        yield QuietCase(all_driven(robot), kind, seed + number, SPAN, conditions)
 
 
 def quiet_drive(robot: CasterRobot, kind: str, seed: int, duration: float,

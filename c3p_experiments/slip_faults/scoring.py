@@ -51,7 +51,7 @@ class Watched(NamedTuple):
     suspect: Array
 
 
-class Case(NamedTuple):
+class FaultCase(NamedTuple):
     """
     Detection and naming of one fault.
 
@@ -131,7 +131,7 @@ def labelled(probability: Array) -> Array:
 
 
 def score(kind: str, label: int, caster: int, seen: Watched, begin: int, end: int, dt: float
-          ) -> Case:
+          ) -> FaultCase:
     """
     Return what became of a fault of `caster` that lasts from sample `begin` to `end` of `seen`.
 
@@ -157,10 +157,10 @@ def score(kind: str, label: int, caster: int, seen: Watched, begin: int, end: in
         wheel, name = who == caster, who == caster and named == label
     tenth = slice(begin, begin + max(1, round(0.1 / dt)))
     old = seen.suspect[part][seen.suspect[part] >= 0]
-    return Case(kind, dt * alarms[0] if len(alarms) else np.inf,
-                dt * sure[0] if len(sure) else np.inf, wheel, name, named,
-                lasting(seen.statistic[tenth]), lasting(seen.before[tenth]),
-                bool(old[0] == caster) if len(old) else None)
+    return FaultCase(kind, dt * alarms[0] if len(alarms) else np.inf,
+                     dt * sure[0] if len(sure) else np.inf, wheel, name, named,
+                     lasting(seen.statistic[tenth]), lasting(seen.before[tenth]),
+                     bool(old[0] == caster) if len(old) else None)
 
 
 def lasting(statistic: Array, count: int = 3) -> float:

@@ -41,7 +41,7 @@ class Target(Enum):
     QUICK_STOP = 'quick stop'
 
 
-class Command(Enum):
+class ControlwordCommand(Enum):
     """
     Command of a controlword: (mask, bits), ``controlword & mask == bits``.
 
@@ -68,11 +68,11 @@ class Transition(NamedTuple):
 
     number: int
     source: DriveState | None
-    command: Command | None
+    command: ControlwordCommand | None
     target: DriveState
 
 
-_S, _C = DriveState, Command
+_S, _C = DriveState, ControlwordCommand
 
 # all transitions of the profile; 0 begins at power-on, 13 is possible everywhere
 TRANSITIONS: tuple[Transition, ...] = tuple(Transition(*row) for row in (
@@ -130,7 +130,7 @@ _STATES = tuple(next((state for state, (mask, bits) in STATE_PATTERNS.items()
                       if word & mask == bits), _S.UNKNOWN) for word in range(_STATE_MASK + 1))
 
 # next command towards a target; DISABLE_VOLTAGE for the states left out
-_STEPS: dict[Target, dict[DriveState, Command]] = {
+_STEPS: dict[Target, dict[DriveState, ControlwordCommand]] = {
     Target.DISABLED: {},
     Target.READY: {
         _S.SWITCH_ON_DISABLED: _C.SHUTDOWN,
@@ -242,9 +242,9 @@ class FaultReset:
             return None
         # the low level before the edge
         if waiting or self._passed == 1:
-            return Command.DISABLE_VOLTAGE.word
+            return ControlwordCommand.DISABLE_VOLTAGE.word
         self._high = True
-        return Command.FAULT_RESET.word
+        return ControlwordCommand.FAULT_RESET.word
 
 
 MODE_CSV, MODE_CST = 9, 10

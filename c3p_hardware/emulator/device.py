@@ -68,7 +68,7 @@ class _DeviceNetwork(canopen.Network):
 
 
 class _NoThread:
-    """Replaces a thread of canopen, as `Device.step` sends the heartbeats."""
+    """Replaces a thread of canopen, as `BusDevice.step` sends the heartbeats."""
 
     def stop(self) -> None:
         pass
@@ -77,7 +77,7 @@ class _NoThread:
         pass
 
 
-class Device:
+class BusDevice:
     """
     A device on the bus; subclasses add the profiles of drives and encoders.
 

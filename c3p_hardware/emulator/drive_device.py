@@ -118,7 +118,7 @@ class DriveDevice(EmulatedDevice):
     """
     A drive in torque or velocity mode.
 
-    Parameters as for `Device`, with a `DriveCard` for each channel.
+    Parameters as for `BusDevice`, with a `DriveCard` for each channel.
 
     Faults act on all channels.
 
@@ -223,7 +223,7 @@ class DriveDevice(EmulatedDevice):
             axis.false_counts.pop(fault.kind, None)
 
     def step(self, now: float) -> None:
-        """Handle everything due, as `Device.step`, and the orders of a second master."""
+        """Handle everything due, as `BusDevice.step`, and the orders of a second master."""
         super().step(now)
         if self._other_order is not None:
             # on the bus, received by the drive and its own master

@@ -11,7 +11,7 @@ from c3p_hardware.emulator.absolute_encoder import (
     AbsoluteEncoder,
     EncoderCard,
 )
-from c3p_hardware.emulator.device import BUS_OFF_LEFT, Device
+from c3p_hardware.emulator.device import BUS_OFF_LEFT, BusDevice
 from c3p_hardware.emulator.faults import Fault
 
 # bits of the error register, 1001h, by the first digit of an error code
@@ -27,7 +27,7 @@ def setter(model: Any, name: str, allowed: tuple[int, ...] = ()) -> Callable[[in
     return write
 
 
-class EmulatedDevice(Device):
+class EmulatedDevice(BusDevice):
     """A device with the faults common to all devices."""
 
     # fault: attribute of the device and its usual value; the fault negates it, or sets its own
@@ -67,7 +67,7 @@ class EmulatedDevice(Device):
 
 class EncoderDevice(EmulatedDevice):
     """
-    An absolute encoder; parameters as for `Device`, with an `EncoderCard`.
+    An absolute encoder; parameters as for `BusDevice`, with an `EncoderCard`.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class EncoderDevice(EmulatedDevice):
             (0x6200, 0): lambda value: self.sent[0].write(0x1800, 5, value)}
 
     def step(self, now: float) -> None:
-        """Handle everything due, as `Device.step`; a loose disc turns on its shaft."""
+        """Handle everything due, as `BusDevice.step`; a loose disc turns on its shaft."""
         super().step(now)
         if self._drift is not None:
             begin, rate = self._drift

@@ -16,7 +16,7 @@ import yaml
 
 from c3p_description.reading.yaml_files import YamlFileError, check_yaml, read_yaml
 from c3p_description.texts import brief, one_line
-from c3p_hardware.settings import SettingsError
+from c3p_hardware.settings import CardError
 from c3p_ros.schema import COMMON as COMMON_SCHEMA
 from c3p_ros.schema import read_schema, typed, values_class, violation
 
@@ -48,7 +48,7 @@ def hardware_values(files: Sequence[Path] = (), **given: Any) -> Any:
     Return the parameters of a hardware interface with these files, later ones with priority.
 
     Values `given` by dotted name, such as ``bus.channel``, have priority over files; None is
-    ignored. SettingsError for an invalid file, an unknown parameter, or a value of another type.
+    ignored. CardError for an invalid file, an unknown parameter, or a value of another type.
     """
     entries = schema()
     every = read_schema(COMMON_SCHEMA, SCHEMA)
@@ -63,7 +63,7 @@ def blocks(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """
     Yield (node or wildcard, parameters by dotted name) of a ROS 2 parameter file.
 
-    SettingsError for invalid YAML, or without names of nodes.
+    CardError for invalid YAML, or without names of nodes.
     """
     for name, parameters in _blocks(_load(path), ''):
         yield name, dict(_flat(parameters, ''))
@@ -80,14 +80,14 @@ def _of_file(path: Path, entries: Mapping[str, Mapping[str, Any]]) -> dict[str, 
                 found[key] = value
             elif key in NAMES:
                 if not isinstance(value, str):
-                    raise SettingsError(f'{path}: {key} = {brief(value)}: must be a text')
+                    raise CardError(f'{path}: {key} = {brief(value)}: must be a text')
                 found[key] = value
             elif key.split('.')[0] in COMMON and key.split('.')[0] not in NAMES:
                 continue
             elif name == NODE:
                 close = get_close_matches(key, entries)
-                raise SettingsError(f'{path}: {NODE} has no parameter {key!r}; did you mean '
-                                    f'{close or sorted(entries)}?')
+                raise CardError(f'{path}: {NODE} has no parameter {key!r}; did you mean '
+                                f'{close or sorted(entries)}?')
     return found
 
 
@@ -95,9 +95,9 @@ def _load(path: Path) -> dict[str, Any]:
     try:
         content = read_yaml(path)
     except YamlFileError as error:
-        raise SettingsError(f'{path}: cannot be read as YAML: {error}') from error
+        raise CardError(f'{path}: cannot be read as YAML: {error}') from error
     if content is not None and not isinstance(content, dict):
-        raise SettingsError(f'{path}: must have names of nodes with {PARAMETERS} under them')
+        raise CardError(f'{path}: must have names of nodes with {PARAMETERS} under them')
     return content or {}
 
 
@@ -127,9 +127,9 @@ def _check(path: Path, name: str, entry: Mapping[str, Any], value: Any) -> None:
     fits = array == isinstance(value, list) and all(
         isinstance(v, _TYPES[kind]) and isinstance(v, bool) == (kind == 'bool') for v in items)
     if not fits:
-        raise SettingsError(f'{path}: {name} = {brief(value)}: must be a {entry["type"]}')
+        raise CardError(f'{path}: {name} = {brief(value)}: must be a {entry["type"]}')
     if wrong := violation(name, entry, value):
-        raise SettingsError(f'{path}: {wrong}')
+        raise CardError(f'{path}: {wrong}')
 
 
 def merged(text: str, values: Mapping[str, Any]) -> str:
@@ -137,7 +137,7 @@ def merged(text: str, values: Mapping[str, Any]) -> str:
     Return a parameter file with `values` by dotted name for the hardware interface.
 
     Only the text of these values changes, or lines are added to `text`, which may be empty;
-    comments stay. SettingsError for an invalid parameter file, or a block in braces.
+    comments stay. CardError for an invalid parameter file, or a block in braces.
 
     Examples
     --------
@@ -159,10 +159,10 @@ def _with_value(text: str, name: str, value: str) -> str:
         check_yaml(text)
         root = yaml.compose(text)
     except (yaml.YAMLError, ValueError) as error:
-        raise SettingsError(f'the parameter file cannot be read as YAML: {one_line(error)}'
-                            ) from error
+        raise CardError(f'the parameter file cannot be read as YAML: {one_line(error)}'
+                        ) from error
     if root is not None and not isinstance(root, yaml.MappingNode):
-        raise SettingsError(f'the parameter file must have names of nodes with {PARAMETERS}')
+        raise CardError(f'the parameter file must have names of nodes with {PARAMETERS}')
     block = None if root is None else _find_block(root, '')
     if block is None:
         start = '' if not text or text.endswith('\n') else '\n'
@@ -178,8 +178,8 @@ def _with_value(text: str, name: str, value: str) -> str:
         else:
             break
     if block.flow_style or not block.value:
-        raise SettingsError(f'{NODE} is in braces or empty in the parameter file: write one '
-                            'parameter per line')
+        raise CardError(f'{NODE} is in braces or empty in the parameter file: write one '
+                        'parameter per line')
     first = block.value[0][0].start_mark
     return f'{text[:first.index]}{name}: {value}\n{" " * first.column}{text[first.index:]}'
 

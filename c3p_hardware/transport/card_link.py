@@ -11,7 +11,7 @@ import can
 
 from c3p_description.model import Array, CasterRobot
 from c3p_hardware.devices import Drive, Encoder
-from c3p_hardware.joint_sensing import Joints, JointSensing
+from c3p_hardware.joint_sensing import JointSensing, SensedJoints
 from c3p_hardware.settings import CardSettings
 from c3p_hardware.supervisor import ArmState, Refused, Supervisor
 from c3p_hardware.transport.can_bus import BusAddress, EchoProbe, conversation, open_bus
@@ -55,7 +55,7 @@ class CardLink:
     """
 
     def __init__(self, address: BusAddress, robot: CasterRobot, settings: CardSettings,
-                 publish: Callable[[Joints, int], None], stamp: Callable[[], int]) -> None:
+                 publish: Callable[[SensedJoints, int], None], stamp: Callable[[], int]) -> None:
         """Prepare the devices; `connect` opens the bus."""
         self.address, self.settings = address, settings
         self._publish, self._stamp = publish, stamp

@@ -17,7 +17,7 @@ from collections.abc import Callable
 import numpy as np
 
 from c3p_description.model import Array
-from c3p_hardware.joint_sensing import Joints, JointSensing
+from c3p_hardware.joint_sensing import JointSensing, SensedJoints
 from c3p_hardware.supervisor import ArmState, Supervisor
 from c3p_hardware.transport.card_bus import CardBus
 from c3p_ros.cycle import LatencyHistogram
@@ -72,7 +72,7 @@ class CycleLoop:
     """
 
     def __init__(self, bus: CardBus, sensing: JointSensing,
-                 supervisor: Supervisor, publish: Callable[[Joints, int], None],
+                 supervisor: Supervisor, publish: Callable[[SensedJoints, int], None],
                  stamp: Callable[[], int]) -> None:
         """Prepare the cycle; `start` runs it."""
         self.bus, self.supervisor, self.lock = bus, supervisor, threading.Lock()
@@ -217,7 +217,7 @@ class CycleLoop:
         if send:
             self.bus.order(orders)
 
-    def _publish_joints(self, joints: Joints, stamp: int) -> None:
+    def _publish_joints(self, joints: SensedJoints, stamp: int) -> None:
         with self.lock:
             self._current = stamp
             self._sent[stamp] = time.monotonic()

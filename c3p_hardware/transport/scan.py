@@ -120,7 +120,7 @@ def scan(bus: can.BusABC, settings: CardSettings, listen: float = LISTEN) -> Sca
     """
     with conversation(bus) as network:
         # listen, then request: heartbeats and SYNC frames are counted before our own traffic
-        received = _Listener(network)
+        received = _FrameCounter(network)
         time.sleep(listen)
         frames, syncs = received.frames, received.syncs
         beats = Counter(received.beats)
@@ -136,7 +136,7 @@ def scan(bus: can.BusABC, settings: CardSettings, listen: float = LISTEN) -> Sca
     return found
 
 
-class _Listener:
+class _FrameCounter:
     """Counts received frames, in the thread of canopen."""
 
     def __init__(self, network: canopen.Network) -> None:

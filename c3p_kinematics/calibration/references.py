@@ -13,7 +13,7 @@ from c3p_description.model import Array
 from c3p_kinematics.calibration.recording import CalibrationError
 
 
-class Distance(NamedTuple):
+class MeasuredDistance(NamedTuple):
     """
     Distance between two places of ``base_link``, for example by tape measure.
 
@@ -79,7 +79,7 @@ class Turns(NamedTuple):
     covariance: Array
 
 
-Reference = Distance | Displacement | Turns
+Reference = MeasuredDistance | Displacement | Turns
 
 
 def spans_of(reference: Reference) -> list[tuple[float, float]]:
@@ -129,7 +129,7 @@ def reference_rows(reference: Reference, chains: Sequence[Chain]) -> tuple[Array
         value = np.array([c.pose[2] for c in chains]) - reference.yaw
         spread = reference.covariance + np.diag([c.covariance[2, 2] for c in chains])
         return _whitened(spread, value, np.array([c.slope[2] for c in chains]))
-    if isinstance(reference, Distance):
+    if isinstance(reference, MeasuredDistance):
         length = math.hypot(found.pose[0], found.pose[1])
         if length == 0.0:
             raise CalibrationError('distance reference: the recording does not move between '

@@ -19,7 +19,7 @@ from c3p_kernels.straight import batches as lanes
 from c3p_kernels.straight.emission import Code
 from c3p_kernels.straight.expressions import Expression
 from c3p_multibody.constraints import _straight_kernels as kernels
-from c3p_multibody.constraints.packing import Array, Packed
+from c3p_multibody.constraints.packing import Array, PackedRows
 from c3p_multibody.constraints.traced_solution import Traced, trace
 from c3p_multibody.constraints.tracing import literal, state_size
 from c3p_multibody.trees import Tree
@@ -42,7 +42,7 @@ class Generated:
         Independent rows where the code is valid.
     """
 
-    def __init__(self, tree: Tree, ties: Packed, guards: Packed, frequency: float) -> None:
+    def __init__(self, tree: Tree, ties: PackedRows, guards: PackedRows, frequency: float) -> None:
         """Trace; each function is compiled at its first use."""
         self._system = tree, ties, guards, frequency
         self.count, self.rows, self.guards = tree.count, len(ties.labels), len(guards.ties)
@@ -60,7 +60,7 @@ class Generated:
         return (self.whole.operations <= MOST_OPERATIONS
                 and (isinstance(margin, Expression) or margin > 0.0))
 
-    def memory(self, ties: Packed, guards: Packed) -> tuple[Array, Array]:
+    def memory(self, ties: PackedRows, guards: PackedRows) -> tuple[Array, Array]:
         """Return input, with the places of constraints filled in, and room for the results."""
         places = np.concatenate([ties.places.ravel(), guards.places.ravel()])
         return (np.concatenate([np.zeros(state_size(self.count)), places]),
@@ -86,7 +86,7 @@ class Generated:
     def _batch(self) -> Callable[..., Any]:
         return _around(kernels.batch, {kernels.slope: self.many.run})
 
-    def batch(self, ties: Packed, q: Array, qd: Array, tau: Array, time: float) -> Array:
+    def batch(self, ties: PackedRows, q: Array, qd: Array, tau: Array, time: float) -> Array:
         """
         Return q̈ (n), margin, driven power and λ (m) of each state, (B, n + 2 + m).
 
@@ -109,7 +109,7 @@ def _around(function: Callable[..., Any], code: dict[Any, Any]) -> Callable[...,
     return specialise(function, code, within, shared=True)
 
 
-def generate(tree: Tree, ties: Packed, guards: Packed, frequency: float = 0.0
+def generate(tree: Tree, ties: PackedRows, guards: PackedRows, frequency: float = 0.0
              ) -> Generated | None:
     """
     Return the code for a `tree` with constraints `ties` and watched contacts `guards`.
@@ -118,13 +118,14 @@ def generate(tree: Tree, ties: Packed, guards: Packed, frequency: float = 0.0
     the same bodies, also at other places. `frequency` is Baumgarte's. None for a system whose rows
     are dependent in all states, or with more than MOST_OPERATIONS operations.
     """
-    return made(System(tree, ties, guards, frequency))
+    return made(TracedSystem(tree, ties, guards, frequency))
 
 
-class System:
+class TracedSystem:
     """A tree with constraints `ties` and contacts `guards`, equal to others with the same code."""
 
-    def __init__(self, tree: Tree, ties: Packed, guards: Packed, frequency: float = 0.0) -> None:
+    def __init__(self, tree: Tree, ties: PackedRows, guards: PackedRows,
+                 frequency: float = 0.0) -> None:
         """Collect what the code depends on; `frequency` is Baumgarte's."""
         self.parts = tree, ties, guards, frequency
         self._key = (*(array.tobytes() for array in tree.arrays), frequency,
@@ -132,19 +133,19 @@ class System:
 
     def __eq__(self, other: object) -> bool:
         """Return True for a system with the same code."""
-        return isinstance(other, System) and self._key == other._key
+        return isinstance(other, TracedSystem) and self._key == other._key
 
     def __hash__(self) -> int:
         """Return the hash of what the code depends on."""
         return hash(self._key)
 
 
-def ready(system: System) -> Generated | None:
+def ready(system: TracedSystem) -> Generated | None:
     """Return the code of a `system` if it has been generated before and is useful."""
     return _kept.get(system)
 
 
-def made(system: System) -> Generated | None:
+def made(system: TracedSystem) -> Generated | None:
     """Return the code of a `system`, new or known; None if it is not useful."""
     if system not in _kept:
         found = Generated(*system.parts)
@@ -154,10 +155,10 @@ def made(system: System) -> Generated | None:
     return _kept[system]
 
 
-_kept: dict[System, Generated | None] = {}
+_kept: dict[TracedSystem, Generated | None] = {}
 
 
-def _pattern(packed: Packed) -> tuple:
+def _pattern(packed: PackedRows) -> tuple:
     """Return the literal entries of the places, None for those that are read."""
     return tuple(float(value) if literal(column, value) else None
                  for (_, column), value in np.ndenumerate(packed.places))

@@ -18,7 +18,7 @@ from c3p_multibody.constraints import _step_kernels as kernels
 from c3p_multibody.constraints._row_kernels import DISTANCE
 from c3p_multibody.constraints._straight_kernels import MEMORY, WEAK
 from c3p_multibody.constraints.contact_state import Contacts
-from c3p_multibody.constraints.generated import Generated, System, made, ready
+from c3p_multibody.constraints.generated import Generated, TracedSystem, made, ready
 from c3p_multibody.constraints.impacts import Impact
 from c3p_multibody.constraints.kinds import HELD, Constraint, Contact
 from c3p_multibody.constraints.null_space import RANK_TOLERANCE
@@ -128,9 +128,9 @@ class ConstrainedMotion:
         self._rule = np.array([RANK_TOLERANCE, frequency if stabilisation == 'baumgarte' else 0.0,
                                DISAGREEMENT])
         self._project, self._generated = stabilisation == 'projection', generated
-        self._ages: dict[System, int] = {}
+        self._ages: dict[TracedSystem, int] = {}
         self._code: Generated | None = None
-        self._system: System | None = None
+        self._system: TracedSystem | None = None
         self._noted = -1.0
         self._constraints: list[tuple[Constraint, float]] = []
         self._contacts = Contacts(tree, contacts, rest_speed, self.step)
@@ -248,7 +248,7 @@ class ConstrainedMotion:
                             contacts.gap, log, self._project, contacts.margin)
         return (*end, log)
 
-    def _warm(self, system: System, steps: int) -> int:
+    def _warm(self, system: TracedSystem, steps: int) -> int:
         """Return how many of `steps` the general solver takes; generate code after the last."""
         age = self._ages[system] = self._ages.get(system, 0) + min(steps, WARM)
         if age >= WARM:
@@ -319,8 +319,8 @@ class ConstrainedMotion:
         self._watch = self._contacts.watched(m)
         self._noted, self._code, self._patience, self._system = -1.0, None, GENERAL, None
         if self._generated:
-            system = self._system = System(self.tree, self._packed, self._contacts.packed,
-                                           float(self._rule[1]))
+            system = self._system = TracedSystem(self.tree, self._packed, self._contacts.packed,
+                                                 float(self._rule[1]))
             self._use(made(system) if self._ages.get(system, 0) >= WARM else ready(system))
 
     def _use(self, code: Generated | None) -> None:

@@ -23,7 +23,7 @@ class ConstraintError(ValueError):
     """Invalid or contradictory constraints; the text names constraint, row and remedy."""
 
 
-class Packed(NamedTuple):
+class PackedRows(NamedTuple):
     """
     Constraints of one tree as flat arrays; see _row_kernels.py for the columns.
 
@@ -40,7 +40,7 @@ class Packed(NamedTuple):
     labels: tuple[str, ...]
 
 
-def pack(tree: Tree, constraints: Sequence[Constraint], begun: Sequence[float] = ()) -> Packed:
+def pack(tree: Tree, constraints: Sequence[Constraint], begun: Sequence[float] = ()) -> PackedRows:
     """
     Return the arrays of `constraints` on the bodies of a `tree`.
 
@@ -64,7 +64,7 @@ def pack(tree: Tree, constraints: Sequence[Constraint], begun: Sequence[float] =
         ties[k, 4], ties[k, 5] = len(labels), len(rows)
         places[k, 31] = begun[k] if k < len(begun) else 0.0
         labels += rows
-    return Packed(ties, places, tuple(labels))
+    return PackedRows(ties, places, tuple(labels))
 
 
 def _fill(tree: Tree, constraint: Constraint, count: int, tie: Array, place: Array) -> None:

@@ -20,8 +20,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from c3p_kernels.straight.expressions import Expression, Graph, Operand
-from c3p_multibody.constraints.packing import Packed
-from c3p_multibody.constraints.tracing import Inputs, Kernels, Terms, zeros
+from c3p_multibody.constraints.packing import PackedRows
+from c3p_multibody.constraints.tracing import Kernels, TracedInputs, TracedTerms, zeros
 from c3p_multibody.trees import Tree
 
 # smallest pivot of A as a fraction of its diagonal, and smallest squared rest of a row as a
@@ -71,16 +71,16 @@ class Traced(NamedTuple):
     rank: int
 
 
-def trace(tree: Tree, ties: Packed, guards: Packed, frequency: float = 0.0, lanes: int = 0
+def trace(tree: Tree, ties: PackedRows, guards: PackedRows, frequency: float = 0.0, lanes: int = 0
           ) -> Traced:
     """
     Return the expressions of a `tree` with the constraints `ties` and the contacts `guards`.
 
-    `frequency` is Baumgarte's; for `lanes` see `Inputs`.
+    `frequency` is Baumgarte's; for `lanes` see `TracedInputs`.
     """
-    inputs = Inputs(tree, ties, guards, lanes)
+    inputs = TracedInputs(tree, ties, guards, lanes)
     terms = Kernels(tree, ties, guards, inputs).terms()
-    solution = Solution(terms, [int(k) for k in tree.order], inputs.graph)
+    solution = TracedSolution(terms, [int(k) for k in tree.order], inputs.graph)
     return solution.result(inputs.qd[0], inputs.force[0], frequency)
 
 
@@ -120,10 +120,10 @@ class Factor:
         return x
 
 
-class Solution:
+class TracedSolution:
     """Factors of one system, and what follows from them."""
 
-    def __init__(self, terms: Terms, order: Sequence[int], graph: Graph) -> None:
+    def __init__(self, terms: TracedTerms, order: Sequence[int], graph: Graph) -> None:
         """Factor A from the end of `order`; orthogonalise the rows."""
         self.terms, self.factor, self.graph = terms, Factor(terms.a, order), graph
         # rows that are zero in every state, as across the plane of a planar mechanism: λ = 0

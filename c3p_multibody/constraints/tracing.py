@@ -18,7 +18,7 @@ from c3p_kernels.specialise import as_python, specialise
 from c3p_kernels.straight.expressions import Expression, Graph, Operand, needed
 from c3p_multibody.constraints._row_kernels import PLACE, RELATIVE, angle_over_sine, evaluate, gaps
 from c3p_multibody.constraints._sweep_kernels import BODY, FRAME, sweep
-from c3p_multibody.constraints.packing import Packed
+from c3p_multibody.constraints.packing import PackedRows
 from c3p_multibody.trees import Tree
 from c3p_multibody.trees._force_kernels import newton_euler
 from c3p_multibody.trees._inertia_kernels import COMPOSITE_WIDTH, composite
@@ -38,19 +38,19 @@ def literal(column: int, value: float) -> bool:
     return column != PLACE - 1 and value in (0.0, 1.0, -1.0)
 
 
-class Inputs:
+class TracedInputs:
     """
     Symbols of the state and of the places of ties and guards.
 
     Parameters
     ----------
     tree : Tree
-    ties, guards : Packed
+    ties, guards : PackedRows
     lanes : int
         0: row r of the state is ``x[r]``. Otherwise it is ``x[lanes r + k]`` for state k.
     """
 
-    def __init__(self, tree: Tree, ties: Packed, guards: Packed, lanes: int = 0) -> None:
+    def __init__(self, tree: Tree, ties: PackedRows, guards: PackedRows, lanes: int = 0) -> None:
         """Name the places."""
         n, self.graph, self._lanes = tree.count, Graph(), lanes
         self.q, self.qd, self.force = (self._rows(block * n, n)
@@ -69,7 +69,7 @@ class Inputs:
         vector[0, :] = [self._row(first + j) for j in range(count)]
         return vector
 
-    def _places(self, packed: Packed) -> np.ndarray:
+    def _places(self, packed: PackedRows) -> np.ndarray:
         places = np.empty(packed.places.shape, object)
         for (tie, column), value in np.ndenumerate(packed.places):
             places[tie, column] = float(value) if literal(column, value) else self.graph.node(
@@ -83,7 +83,7 @@ def state_size(n: int, lanes: int = 0) -> int:
     return max(lanes, 1) * (TIME * n + 1)
 
 
-class Terms(NamedTuple):
+class TracedTerms(NamedTuple):
     """A (n, n), c (n,), B (m, n), g, Ḃq̇ and the error (m,); scalars and lists of the guards."""
 
     a: np.ndarray
@@ -105,7 +105,8 @@ class Terms(NamedTuple):
 class Kernels:
     """The kernels for symbols, and the two ways to the terms."""
 
-    def __init__(self, tree: Tree, ties: Packed, guards: Packed, inputs: Inputs) -> None:
+    def __init__(self, tree: Tree, ties: PackedRows, guards: PackedRows,
+                 inputs: TracedInputs) -> None:
         """Take the tree's numbers as Python's own: NumPy's do not fold."""
         self.tree, self.ties, self.guards, self.inputs = tree, ties, guards, inputs
         self.links = tree.arrays.links
@@ -120,12 +121,12 @@ class Kernels:
             circle: self.inputs.turns.__getitem__, math: _Mathematics(graph),
             angle_over_sine: lambda *turn: graph.call('angle_over_sine', *turn)}, as_python)
 
-    def terms(self) -> Terms:
+    def terms(self) -> TracedTerms:
         """Return the terms, in those axes in which they take fewer operations."""
         world, frames = self._in_the_world()
         return min(world, self._in_the_bodies(world, frames), key=lambda one: one.operations)
 
-    def _in_the_world(self) -> tuple[Terms, np.ndarray]:
+    def _in_the_world(self) -> tuple[TracedTerms, np.ndarray]:
         """Return all terms from one sweep in world axes, and the frames of the bodies."""
         n, guards = self.tree.count, len(self.guards.ties)
         frames, a, c, (gap, speed) = zeros(n + 1, FRAME), zeros(n, n), zeros(n), zeros(2, guards)
@@ -134,9 +135,9 @@ class Kernels:
                                       self.inputs.qd[0], frames, zeros(n, BODY), a, c)
         self.plain(gaps)(frames, self.guards.ties, self.inputs.levels, zeros(RELATIVE), gap, speed)
         b, rate, bias, error = self._rows(frames)
-        return Terms(a, c, b, rate, bias, error, potential, gap, speed), frames
+        return TracedTerms(a, c, b, rate, bias, error, potential, gap, speed), frames
 
-    def _in_the_bodies(self, world: Terms, frames: np.ndarray) -> Terms:
+    def _in_the_bodies(self, world: TracedTerms, frames: np.ndarray) -> TracedTerms:
         """Return the terms with A, c and accelerations in axes of the bodies."""
         n, none, work = self.tree.count, np.empty((1, 0, 6), object), zeros(self.tree.count, WIDTH)
         a, c, frames = zeros(1, n, n), zeros(1, n), frames.copy()

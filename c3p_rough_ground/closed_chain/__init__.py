@@ -7,15 +7,20 @@ its motion, `simulate` drives it. Auchter and Moore, Off-road robot modeling wit
 dextrous manipulation kinematics, with the errata of docs/papers/auchter_moore.md.
 """
 
-from c3p_rough_ground.closed_chain.description import DescriptionError, Joint, Wheel, axis_rotation
+from c3p_rough_ground.closed_chain.description import (
+    ChainJoint,
+    DescriptionError,
+    Wheel,
+    axis_rotation,
+)
 from c3p_rough_ground.closed_chain.motion import StepError, simulate
 from c3p_rough_ground.closed_chain.placement import Placement, place
 from c3p_rough_ground.closed_chain.rollouts import Rollouts, rollouts
-from c3p_rough_ground.closed_chain.run import Event, Run
+from c3p_rough_ground.closed_chain.run import Run, RunEvent
 from c3p_rough_ground.closed_chain.slip import LockedSlip, locked_slip
 from c3p_rough_ground.closed_chain.vehicle import State, Vehicle
 from c3p_rough_ground.closed_chain.velocity import Velocity, contact_jacobians, velocity
 
-__all__ = ['DescriptionError', 'Event', 'Joint', 'LockedSlip', 'Placement', 'Rollouts', 'Run',
-           'State', 'StepError', 'Vehicle', 'Velocity', 'Wheel', 'axis_rotation',
+__all__ = ['ChainJoint', 'DescriptionError', 'LockedSlip', 'Placement', 'Rollouts', 'Run',
+           'RunEvent', 'State', 'StepError', 'Vehicle', 'Velocity', 'Wheel', 'axis_rotation',
            'contact_jacobians', 'locked_slip', 'place', 'rollouts', 'simulate', 'velocity']

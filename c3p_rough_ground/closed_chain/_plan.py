@@ -60,7 +60,7 @@ class Settings(NamedTuple):
     to_y: float
 
 
-class Inputs(NamedTuple):
+class JointInputs(NamedTuple):
     """Joint inputs: table of desired rates, 1/√weight, feedback, limits, error lengths."""
 
     table: np.ndarray
@@ -70,16 +70,16 @@ class Inputs(NamedTuple):
     lengths: np.ndarray
 
 
-class Plan(NamedTuple):
+class RunPlan(NamedTuple):
     """A checked run besides vehicle and ground: settings, inputs, method, number of periods."""
 
     settings: Settings
-    inputs: Inputs
+    inputs: JointInputs
     tableau: Tableau
     periods: int
 
 
-class Records(NamedTuple):
+class RunRecords(NamedTuple):
     """Records of a run: state, rate, desired rates, angular velocity of the platform in {G}."""
 
     states: np.ndarray
@@ -111,8 +111,8 @@ def march(m: int, n: int, links: int, settling: int, stages: int) -> March:
                  *scan_memory(n))
 
 
-def records_for(count: int, m: int, n: int) -> Records:
+def records_for(count: int, m: int, n: int) -> RunRecords:
     """Return the arrays for `count` records of a vehicle with m joints and n wheels."""
     size = POSE + m + 5 * n
-    return Records(np.empty((count, size)), np.empty((count, size)), np.empty((count, m)),
-                   np.empty((count, 3)))
+    return RunRecords(np.empty((count, size)), np.empty((count, size)), np.empty((count, m)),
+                      np.empty((count, 3)))

@@ -93,7 +93,7 @@ def _vector(what: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Joint:
+class ChainJoint:
     """
     One joint between two bodies of a vehicle.
 
@@ -171,7 +171,7 @@ class Wheel:
             raise DescriptionError(f'wheel {self.name} has no joint: give it at least its spin')
 
 
-def predecessors(joints: Sequence[Joint], wheels: Sequence[Wheel]) -> dict[str, str | None]:
+def predecessors(joints: Sequence[ChainJoint], wheels: Sequence[Wheel]) -> dict[str, str | None]:
     """
     Return the parent of each joint, parents first; None for the platform.
 

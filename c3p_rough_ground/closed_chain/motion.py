@@ -20,17 +20,17 @@ from c3p_kernels.compiled import COMPILED
 from c3p_rough_ground.closed_chain import _motion_kernels as kernels
 from c3p_rough_ground.closed_chain._plan import (
     METHODS,
-    Inputs,
+    JointInputs,
     March,
-    Plan,
-    Records,
+    RunPlan,
+    RunRecords,
     Settings,
     records_for,
 )
 from c3p_rough_ground.closed_chain.description import Array, GroundArrays
 from c3p_rough_ground.closed_chain.ground import ground_arrays, hollow_radius
 from c3p_rough_ground.closed_chain.placement import memory_of
-from c3p_rough_ground.closed_chain.run import WHAT, Event, Run
+from c3p_rough_ground.closed_chain.run import WHAT, Run, RunEvent
 from c3p_rough_ground.closed_chain.vehicle import POSE, State, Vehicle
 from c3p_rough_ground.closed_chain.velocity import checked_weights
 from c3p_rough_ground.terrain import Terrain
@@ -96,7 +96,7 @@ def _patch(terrain: Terrain) -> tuple[float, float, float, float]:
 def plan(vehicle: Vehicle, terrain: Terrain, desired: Desired, duration: float, step: float,
          method: str = 'rk4', stabilisation: str = 'projection', weights: ArrayLike | None = None,
          camber_gain: float = 0.0, tolerance: float = TOLERANCE, rate: float = 20.0
-         ) -> Plan:
+         ) -> RunPlan:
     """Check the parameters of a run, as in `simulate`, and return them as arrays."""
     if method not in METHODS:
         raise ValueError(f'method = {method!r}: expected one of {sorted(METHODS)}')
@@ -133,12 +133,12 @@ def plan(vehicle: Vehicle, terrain: Terrain, desired: Desired, duration: float, 
                                 float(STABILISATIONS[stabilisation]), float(rate), travel,
                                 hollow_radius(terrain), *_patch(terrain))
     scale = 1.0 / np.sqrt(checked_weights(vehicle, weights))
-    inputs = Inputs(table, scale, gain, vehicle.limits, vehicle.lengths)
-    return Plan(settings, inputs, METHODS[method], count)
+    inputs = JointInputs(table, scale, gain, vehicle.limits, vehicle.lengths)
+    return RunPlan(settings, inputs, METHODS[method], count)
 
 
 def _event(vehicle: Vehicle, state: Array, when: float, code: int, which: int,
-           number: float) -> Event:
+           number: float) -> RunEvent:
     """Return the event that ended a run, with its text."""
     m = vehicle.size[0]
     name, place = '', (float(state[0]), float(state[1]))
@@ -167,13 +167,13 @@ def _event(vehicle: Vehicle, state: Array, when: float, code: int, which: int,
     }[code]
     what = WHAT[code]
     part = f'{"joint" if code == kernels.LIMIT else "wheel"} {name} ' if name else ''
-    return Event(what, when, name, place, number,
-                 f'{what} at t = {when:.6g} s, {part}at x = {place[0]:.4g}, y = {place[1]:.4g} m: '
-                 f'{why}')
+    return RunEvent(what, when, name, place, number,
+                    f'{what} at t = {when:.6g} s, {part}at x = {place[0]:.4g}, '
+                    f'y = {place[1]:.4g} m: {why}')
 
 
-def drive(vehicle: Vehicle, ground: GroundArrays, checked: Plan, memory: March, every: int,
-          records: Records) -> tuple[int, float, int, int, float]:
+def drive(vehicle: Vehicle, ground: GroundArrays, checked: RunPlan, memory: March, every: int,
+          records: RunRecords) -> tuple[int, float, int, int, float]:
     """Run as `_motion_kernels.drive`: on three tori with the wheels side by side in lanes."""
     # no time times what is not a number is none either
     memory.stage.fill(0.0)

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from c3p_kernels.compiled import COMPILED
 from c3p_rough_ground.closed_chain import _motion_kernels as kernels
 from c3p_rough_ground.closed_chain._geometry_kernels import Work
-from c3p_rough_ground.closed_chain._plan import March, Plan, records_for
+from c3p_rough_ground.closed_chain._plan import March, RunPlan, records_for
 from c3p_rough_ground.closed_chain.description import Array, GroundArrays
 from c3p_rough_ground.closed_chain.ground import ground_arrays
 from c3p_rough_ground.closed_chain.motion import drive, plan, rate_table
@@ -47,7 +47,7 @@ class Rollouts(NamedTuple):
     time : (B,) array, s
         End of each run.
     ended : tuple of str
-        Event that ended each run early (`Event.what`), or empty.
+        Event that ended each run early (`RunEvent.what`), or empty.
     """
 
     states: Array
@@ -144,7 +144,7 @@ def _worst(vehicle: Vehicle, given: Array) -> int:
 class _Runs:
     """Runs to be done and their results."""
 
-    def __init__(self, vehicle: Vehicle, ground: GroundArrays, given: Array, checked: Plan,
+    def __init__(self, vehicle: Vehicle, ground: GroundArrays, given: Array, checked: RunPlan,
                  packed: Array, every: int) -> None:
         self.vehicle, self.ground, self.given = vehicle, ground, given
         self.checked, self.packed = checked, packed

@@ -11,7 +11,13 @@ import numpy as np
 
 from c3p_rough_ground.closed_chain import _measure_kernels as measure
 from c3p_rough_ground.closed_chain import _motion_kernels as kernels
-from c3p_rough_ground.closed_chain._plan import METHODS, Inputs, Plan, Settings, records_for
+from c3p_rough_ground.closed_chain._plan import (
+    METHODS,
+    JointInputs,
+    RunPlan,
+    Settings,
+    records_for,
+)
 from c3p_rough_ground.closed_chain.description import Array
 from c3p_rough_ground.closed_chain.ground import ground_arrays
 from c3p_rough_ground.closed_chain.placement import memory_of
@@ -30,7 +36,7 @@ WHAT = {kernels.NOTHING: '', kernels.NOT_FINITE: 'not finite', kernels.SHARP: 's
 DIFFERENCE = 1e-3
 
 
-class Event(NamedTuple):
+class RunEvent(NamedTuple):
     """
     Event that ended a run.
 
@@ -82,7 +88,7 @@ class Run:
     method, stabilisation : str
     step : float, s
         Between records, and the step of the method if that is fixed.
-    events : tuple of Event
+    events : tuple of RunEvent
         Empty, or the event that ended the run early.
     """
 
@@ -97,7 +103,7 @@ class Run:
     method: str
     stabilisation: str
     step: float
-    events: tuple[Event, ...]
+    events: tuple[RunEvent, ...]
 
     def __len__(self) -> int:
         """Return the number of records."""
@@ -220,12 +226,12 @@ def material_velocity(vehicle: Vehicle, terrain: Terrain, states: Array, desired
     m, n = vehicle.size
     memory, records = memory_of(vehicle, 4), records_for(3, m, n)
     free = np.tile([-np.inf, np.inf], (m, 1))
-    inputs = Inputs(np.zeros((1, m)), 1.0 / np.sqrt(weights), np.zeros(m), free,
+    inputs = JointInputs(np.zeros((1, m)), 1.0 / np.sqrt(weights), np.zeros(m), free,
                             vehicle.lengths)
     # the plain motion: no scan, no patch, no projection
     settings = Settings(DIFFERENCE, DIFFERENCE, 0.0, float(kernels.NONE), 1.0, np.inf,
                                 np.inf, -np.inf, np.inf, -np.inf, np.inf)
-    plan = Plan(settings, inputs, METHODS['rk4'], 2)
+    plan = RunPlan(settings, inputs, METHODS['rk4'], 2)
     ground, velocity = ground_arrays(terrain), np.zeros((len(states), n, 3))
     for k, (state, rates) in enumerate(zip(states, desired, strict=True)):
         touching = np.ascontiguousarray(state[POSE + m:].reshape(n, 5)[:, :2])

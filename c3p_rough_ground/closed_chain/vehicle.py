@@ -17,8 +17,8 @@ from c3p_rough_ground.closed_chain.description import (
     SPINNING,
     TURNING,
     Array,
+    ChainJoint,
     DescriptionError,
-    Joint,
     Packed,
     Wheel,
     predecessors,
@@ -123,7 +123,7 @@ class Vehicle:
     Attributes
     ----------
     name : str
-    joints : tuple of Joint
+    joints : tuple of ChainJoint
         Their order is the order of θ everywhere.
     wheels : tuple of Wheel
     settling : tuple of str
@@ -140,7 +140,7 @@ class Vehicle:
     Examples
     --------
     >>> from c3p_rough_ground.rolling_contact import sphere
-    >>> spins = [Joint(f'spin_{i}', (0, 1, 0), at) for i, at in
+    >>> spins = [ChainJoint(f'spin_{i}', (0, 1, 0), at) for i, at in
     ...          enumerate([(1, 0, 0), (0, .5, 0), (0, -.5, 0)])]
     >>> cart = Vehicle('cart', spins, [Wheel(j.name, [j.name], sphere(0.2)) for j in spins])
     >>> cart.size, [wheel.name for wheel in cart.wheels]
@@ -148,7 +148,7 @@ class Vehicle:
     """
 
     name: str
-    joints: Sequence[Joint]
+    joints: Sequence[ChainJoint]
     wheels: Sequence[Wheel]
     settling: Sequence[str] = ()
     camber: Sequence[str] = ()

@@ -56,7 +56,7 @@ def start_state(heavy: HeavyVehicle, state: State) -> np.ndarray:
     return out
 
 
-class Drive:
+class HeavyDrive:
     """
     A vehicle with masses that moves on piece by piece.
 
@@ -209,7 +209,7 @@ def drive(heavy: HeavyVehicle, terrain: Terrain, desired: Desired, duration: flo
         raise DynamicError(f'duration = {duration} s is not a whole number of periods of {period} '
                            f's: take {max(1, count) * period:.9g} s')
     table = _table(heavy, desired, count, period)
-    run = Drive(heavy, terrain, start, joint, step)
+    run = HeavyDrive(heavy, terrain, start, joint, step)
     if settling > 0.0:
         run.advance(np.zeros((1, heavy.vehicle.size[0])), period, max(1, round(settling / period)))
         if run.ended:

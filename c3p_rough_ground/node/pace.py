@@ -13,7 +13,7 @@ from c3p_simulation.worker import Worker
 LONGEST_DELAY, MOST_PERIODS = 1.0, 100
 
 
-class Pace(Worker):
+class TerrainPace(Worker):
     """
     Calls `advance` once per period; after a delay, once for all due periods.
 

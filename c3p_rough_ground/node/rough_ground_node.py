@@ -34,7 +34,7 @@ from c3p_ros.spatial_wire import OdometryWriter
 from c3p_ros.wire import JointStateWriter
 from c3p_rough_ground.closed_chain.vehicle import quaternion
 from c3p_rough_ground.node.commands import AUTODRIVE, COMMANDED, WAITING, Commands
-from c3p_rough_ground.node.pace import Pace
+from c3p_rough_ground.node.pace import TerrainPace
 from c3p_rough_ground.node.preparation import Preparation
 from c3p_rough_ground.node.run import RoughGroundRun
 from c3p_rough_ground.node.vehicle_commands import VehicleCommands
@@ -79,7 +79,8 @@ class RoughGroundNode(SuiteNode):
         self._stamps = Stamps(round(1e9 / values.rate), SIMULATED_START if values.publish_clock
                               else self.now_ns(), follows=not values.publish_clock)
         self.watch(self._on_watch)
-        self._pace = Pace(self._period / values.realtime_factor, self._advance, self.context.ok)
+        self._pace = TerrainPace(self._period / values.realtime_factor, self._advance,
+                                 self.context.ok)
         self.at_end(self._pace.stop)
         self._pace.start()
 

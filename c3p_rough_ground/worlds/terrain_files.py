@@ -47,11 +47,11 @@ from c3p_rough_ground.worlds.height_files import read_heights
 TERRAINS = 'c3p_description/terrains'
 
 
-class _Loader(PLAIN):
+class _TerrainLoader(PLAIN):
     """Plain YAML, and angles in degrees."""
 
 
-_Loader.add_constructor('!degrees', lambda loader, node: math.radians(
+_TerrainLoader.add_constructor('!degrees', lambda loader, node: math.radians(
     float(loader.construct_scalar(node))))
 
 
@@ -121,7 +121,7 @@ def load_terrain(name_or_path: str | Path) -> Terrain:
     """
     path = _terrain_file(name_or_path)
     try:
-        fields = read_yaml(path, _Loader)
+        fields = read_yaml(path, _TerrainLoader)
     except (OSError, YamlFileError) as error:
         raise TerrainError(f'{path}: cannot be read as YAML: {error}') from error
     kind = fields.pop('kind', None) if isinstance(fields, dict) else fields

@@ -22,7 +22,7 @@ from c3p_description.model import CasterRobot
 from c3p_description.reading.loader import robot_description
 from c3p_viewers.foxglove.scene_channel import NUMBERS, SCENE, SceneChannel
 from c3p_viewers.foxglove.server import DEFAULT_PORT, FoxgloveServer
-from c3p_viewers.sources.live import Tap
+from c3p_viewers.sources.live import TopicTap
 from c3p_viewers.sources.moment_reader import TOPICS
 
 # period of looking for new topics, s; frames a second
@@ -57,7 +57,7 @@ class FoxgloveLive:
         # a change of listeners comes in a thread of the server; the node acts in its own
         self.server = FoxgloveServer(f'{robot.name}: live', host, port, urdf, description)
         self._kinds: dict[str, str] = {}
-        self._taps: dict[str, Tap] = {}
+        self._taps: dict[str, TopicTap] = {}
         self._scene = SceneChannel(self.server, robot, node.get_namespace().rstrip('/'))
         self._needed = {node.resolve_topic_name(topic): kind for topic, kind in TOPICS.items()}
         self._frames: RecordedFrames | None = None
@@ -105,7 +105,8 @@ class FoxgloveLive:
         for topic in set(self._taps) - set(wanted):
             self._taps.pop(topic).close()
         for topic in set(wanted) - set(self._taps):
-            self._taps[topic] = Tap(self._node, topic, wanted[topic], partial(self._take, topic))
+            self._taps[topic] = TopicTap(self._node, topic, wanted[topic],
+                                         partial(self._take, topic))
         for tap in self._taps.values():
             tap.adapt()
 

@@ -87,7 +87,7 @@ class FoxgloveServer:
         try:
             self._server = fox.start_server(
                 name=name, host=host, port=port, context=self._context,
-                server_listener=_Listener(self, on_playback), supported_encodings=['cdr'],
+                server_listener=_ClientListener(self, on_playback), supported_encodings=['cdr'],
                 capabilities=[fox.Capability.Time], asset_handler=self.asset,
                 playback_time_range=time_range, message_backlog_size=BACKLOG)
         except (RuntimeError, OSError, ValueError) as error:
@@ -182,7 +182,7 @@ class FoxgloveServer:
         self._server.stop()
 
 
-class _Listener:
+class _ClientListener:
     """Callbacks of the SDK on actions of clients, in its own threads."""
 
     def __init__(self, server: FoxgloveServer, on_playback: Callable[[Any], Any] | None) -> None:

@@ -18,7 +18,7 @@ from c3p_kinematics.singularity import Lines, singularity
 from c3p_viewers.mujoco.caption import AHEAD, AIM, DRIVEN, TRUE, Text, caption
 from c3p_viewers.mujoco.films import FilmWriter, write_png
 from c3p_viewers.mujoco.shapes import LIFT, add_path, add_shapes, in_world
-from c3p_viewers.mujoco.studio import SIZE, Placement, Studio
+from c3p_viewers.mujoco.studio import SIZE, RobotPlacement, Studio
 from c3p_viewers.mujoco.view import View
 from c3p_viewers.scene.colours import Colour, colour
 from c3p_viewers.scene.shapes import Arc, Arrow, Label, Shape
@@ -35,7 +35,7 @@ PATHS = {'driven': (DRIVEN, 0.016), 'ahead': (AHEAD, 0.009), 'truth': (TRUE, 0.0
 
 
 def placement(robot: CasterRobot, pose: ArrayLike, steering: Array, wheel_angle: Array
-              ) -> Placement:
+              ) -> RobotPlacement:
     """
     Return where a robot is.
 
@@ -48,8 +48,8 @@ def placement(robot: CasterRobot, pose: ArrayLike, steering: Array, wheel_angle:
         In the convention of the model.
     """
     x, y, yaw = (float(value) for value in np.asarray(pose))
-    return Placement([x, y, 0.0], [math.cos(yaw / 2), 0.0, 0.0, math.sin(yaw / 2)],
-                     joint_positions(robot, steering, wheel_angle))
+    return RobotPlacement([x, y, 0.0], [math.cos(yaw / 2), 0.0, 0.0, math.sin(yaw / 2)],
+                          joint_positions(robot, steering, wheel_angle))
 
 
 class CasterStudio(Studio):
@@ -310,7 +310,7 @@ def run_picture(log: RunLog, path: str | Path, robot: str | Path = 'c3p',
     PictureError
         As `Studio`; also when the log has neither true poses nor odometry.
     """
-    run = _Run(log)
+    run = _PicturedRun(log)
     with CasterStudio(robot, size) as studio:
         times = run.apart(studio.breadth)
         return write_png(path, studio.draw(*run.at(times), path=run.poses[:, :2]))
@@ -341,7 +341,7 @@ def film(log: RunLog, path: str | Path, robot: str | Path = 'c3p', *, speed: flo
         A speed that is not positive.
     """
     check_speed(speed)
-    run, path = _Run(log), Path(path)
+    run, path = _PicturedRun(log), Path(path)
     times = np.arange(run.times[0], run.times[-1], speed / FRAME_RATE)
     with FilmWriter(path, FRAME_RATE) as writer, CasterStudio(robot, size) as studio:
         view = studio.overview(run.poses)
@@ -352,7 +352,7 @@ def film(log: RunLog, path: str | Path, robot: str | Path = 'c3p', *, speed: flo
     return path
 
 
-class _Run:
+class _PicturedRun:
     """Poses and angles of a run at any time."""
 
     def __init__(self, log: RunLog) -> None:

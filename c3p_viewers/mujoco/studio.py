@@ -16,7 +16,7 @@ import numpy as np
 from c3p_description.model import Array, ArrayField
 from c3p_description.reading.loader import robot_description
 from c3p_viewers.mujoco.opengl import gl_context, import_mujoco
-from c3p_viewers.mujoco.terrain import Ground
+from c3p_viewers.mujoco.terrain import GroundRectangle
 from c3p_viewers.mujoco.urdf import mujoco_urdf
 from c3p_viewers.mujoco.view import View
 from c3p_viewers.scene.colours import Colour
@@ -36,7 +36,7 @@ FLOOR_SUN, GROUND_SUN = (-0.55, -0.15, -1.0), (-0.42, 0.50, -0.76)
 RIM = 0.4
 
 
-class Placement(NamedTuple):
+class RobotPlacement(NamedTuple):
     """
     A robot somewhere.
 
@@ -68,7 +68,7 @@ class Studio:
         Name or path of the description, as for `loader.load`.
     size : (2,) sequence of int, pixels
         Width and height.
-    ground : Ground, optional
+    ground : GroundRectangle, optional
         Default: a level floor.
     sky : two colours
     rims : mapping, optional
@@ -83,7 +83,7 @@ class Studio:
     """
 
     def __init__(self, robot: str | Path = 'c3p', size: Sequence[int] = SIZE,
-                 ground: Ground | None = None, sky: Sequence[Sequence[float]] = SKY,
+                 ground: GroundRectangle | None = None, sky: Sequence[Sequence[float]] = SKY,
                  rims: Mapping[str, Colour] | None = None) -> None:
         """Open an OpenGL context and load the robot's shapes."""
         self._mj = mj = import_mujoco()
@@ -112,14 +112,14 @@ class Studio:
         self._drawing.free()
         self._context.free()
 
-    def picture(self, placements: Sequence[Placement], view: View,
+    def picture(self, placements: Sequence[RobotPlacement], view: View,
                 decorate: Callable[[Any], None] = lambda scene: None) -> Array:
         """
         Return a picture of the robot in each of some placements.
 
         Parameters
         ----------
-        placements : sequence of Placement
+        placements : sequence of RobotPlacement
         view : View
         decorate : callable
             Takes MuJoCo's ``MjvScene`` of the picture and may add shapes to it.
@@ -159,7 +159,7 @@ class Studio:
         self.model.vis.global_.fovy = np.degrees(view.opening)
         return camera
 
-    def _place(self, placement: Placement) -> None:
+    def _place(self, placement: RobotPlacement) -> None:
         mj, data = self._mj, self._data
         set_placement(self.model, data, placement)
         mj.mj_kinematics(self.model, data)
@@ -167,15 +167,15 @@ class Studio:
         mj.mj_camlight(self.model, data)
 
 
-def set_placement(model: Any, data: Any, placement: Placement) -> None:
+def set_placement(model: Any, data: Any, placement: RobotPlacement) -> None:
     """Write a placement into MuJoCo's coordinates ``qpos`` of a `studio_model`."""
     data.qpos[:3], data.qpos[3:7] = placement.position, placement.rotation
     for name, position in placement.joints.items():
         data.qpos[model.joint(name).qposadr[0]] = position
 
 
-def studio_model(robot: str | Path, size: Sequence[int] = SIZE, ground: Ground | None = None,
-                 sky: Sequence[Sequence[float]] = SKY,
+def studio_model(robot: str | Path, size: Sequence[int] = SIZE,
+                 ground: GroundRectangle | None = None, sky: Sequence[Sequence[float]] = SKY,
                  rims: Mapping[str, Colour] | None = None) -> Any:
     """
     Return MuJoCo's model of a robot, free to move, between ground, sky and lamps.

@@ -28,7 +28,7 @@ DIM = 0.92
 CELL, TEXEL, FOOT = 0.04, 0.006, 0.2
 
 
-class Ground:
+class GroundRectangle:
     """
     A rectangle of a terrain, ready for a MuJoCo model.
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from c3p_bags.recorder.transforms import Transform
-from c3p_bags.runs.ride_log import Ground, Ride, read_ride
+from c3p_bags.runs.ride_log import Ride, RideGround, read_ride
 from c3p_bags.storage.bag import Bag
 from c3p_description.model import Array, ModelError
 from c3p_description.pvc_model import JOINTS, PvcTricycle
@@ -101,7 +101,7 @@ class TricycleLog(RobotLog):
                    dict(zip(JOINTS, moment.joint.tolist(), strict=True)))
         self.shapes(camber_scene(self._tricycle, moment.joint))
 
-    def ground(self, ground: Ground) -> None:
+    def ground(self, ground: RideGround) -> None:
         """Log the ground, which replaces the one before."""
         self._recording.log('odom/ground', self._rr.Mesh3D(
             vertex_positions=ground.corners,

@@ -118,7 +118,7 @@ def _marker(space: str, number: int, kind: int, frame: str, stamp: int,
     return marker
 
 
-class Paths:
+class WheelPaths:
     """
     Recent paths of the contacts and of the wheel centres.
 

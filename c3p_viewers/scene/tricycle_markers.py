@@ -24,7 +24,7 @@ from c3p_rough_ground.vehicles import closed_chain
 from c3p_rough_ground.worlds.terrain_files import load_terrain
 from c3p_viewers.scene.camber_scene import camber_scene
 from c3p_viewers.scene.markers import MarkerScene
-from c3p_viewers.scene.terrain_markers import Paths, terrain_message
+from c3p_viewers.scene.terrain_markers import WheelPaths, terrain_message
 from c3p_viewers.sources.ride_reader import MOVING, Placed, RideReader
 
 
@@ -53,7 +53,7 @@ class TricycleMarkers:
         self.reader = RideReader(values.timeout, node.diagnostics.refuse,
                                  [joint.name for joint in self._vehicle.joints])
         self._camber = MarkerScene(values.timeout)
-        self._paths = Paths(values.path_points, values.path_spacing)
+        self._paths = WheelPaths(values.path_points, values.path_spacing)
         self._path_period, self._path_due = 1.0 / values.path_rate, 0.0
         # middle of the ground that was published last
         self._middle: Array | None = None

@@ -45,7 +45,7 @@ def live_node(namespace: str | None) -> Iterator[tuple[Node, Callable[[float], b
         yield node, going
 
 
-class Tap:
+class TopicTap:
     """
     Raw subscription that adapts to type and QoS of its publishers, also of later ones.
 
@@ -117,7 +117,7 @@ class Taps:
                  put: Callable[[str, bytes, float, str], None]) -> None:
         """Subscribe."""
         self._put = put
-        self._taps = [Tap(node, topic, kind, partial(self._take, topic))
+        self._taps = [TopicTap(node, topic, kind, partial(self._take, topic))
                       for topic, kind in topics.items()]
         node.create_timer(WATCH_PERIOD, self._watch)
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from c3p_bags.runs.ride_log import TERRAIN, Ground, Ride, ground_of
+from c3p_bags.runs.ride_log import TERRAIN, Ride, RideGround, ground_of
 from c3p_description.model import Array
 from c3p_description.pvc_model import JOINTS
 from c3p_ros.cdr import MessageError
@@ -120,7 +120,7 @@ class RideReader(NewestMessages):
             self._first = stamp
         return RideMoment(1e-9 * (stamp - self._first), joint, rate, placed.pose, placed.twist)
 
-    def ground(self) -> Ground | None:
+    def ground(self) -> RideGround | None:
         """Return the newest ground if it has not been returned before."""
         received = self.received(TERRAIN)
         if received is None or received is self._ground:
@@ -129,7 +129,7 @@ class RideReader(NewestMessages):
         return self.value(TERRAIN, np.inf, _ground)
 
 
-def _ground(message: Any) -> Ground:
+def _ground(message: Any) -> RideGround:
     ground = ground_of(message)
     if ground is None:
         raise MessageError('no list of triangles')

@@ -17,7 +17,7 @@ from c3p_description.reading.loader import load, robot_description
 from c3p_experiments.campaigns.result_files import StoreError
 from c3p_experiments.campaigns.result_files import read as read_results
 from c3p_experiments.tuning.files import read_parameters
-from c3p_hardware.settings import SettingsError
+from c3p_hardware.settings import CardError
 from c3p_hardware.tools.parameter_file import hardware_values, merged
 from c3p_multibody.trees import TreeError
 from c3p_multibody.trees.reading.urdf import tree_from_urdf
@@ -221,7 +221,7 @@ def plain_kinds():
     urdf = [robot_description('c3p').encode(), robot_description('agv').encode(),
             (b'<robot name="a"><link name="base_link"><visual><geometry><mesh filename="package://'
              b'c3p/c3p_description/meshes/arrow.stl"/></geometry></visual></link></robot>')]
-    settings = (SettingsError,)
+    settings = (CardError,)
     return [
         Kind('robot', '.yaml', _robots(), [load], (ModelError,), weight=2.0),
         Kind('urdf', '.urdf', urdf, [_urdf], (ModelError, TreeError)),

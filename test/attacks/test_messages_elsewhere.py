@@ -34,7 +34,7 @@ from c3p_bags.storage.bag_writer import BagWriter  # noqa: E402
 from c3p_bringup.drive_client import DriveClient  # noqa: E402
 from c3p_bringup.excite_live import ExcitationClient  # noqa: E402
 from c3p_bringup.teleop.robot_link import RobotLink  # noqa: E402
-from c3p_bringup.teleop.screen import View  # noqa: E402
+from c3p_bringup.teleop.screen import TeleopView  # noqa: E402
 from c3p_controller.twist_mux_node import TwistMuxNode  # noqa: E402
 from c3p_description import load  # noqa: E402
 from c3p_hardware.hardware_interface_node import HardwareInterfaceNode  # noqa: E402
@@ -233,7 +233,7 @@ def test_a_recorder_records_all_of_it_and_goes_on(wired, tmp_path, seconds):
 
 def test_a_keyboard_shows_the_robot_afterwards(wired):
     link = wired.add(lambda **_: RobotLink(C3P, context=wired.context))
-    view = View('', '')
+    view = TeleopView('', '')
     Attack(SEED, lambda: link.show(view), every=1)(link, wired.now)
     give(wired, 'joint_states', joints(wired.now()))
     give(wired, 'odom', put(stamped(Odometry, wired.now()), 'twist.twist.linear.x', 0.25))

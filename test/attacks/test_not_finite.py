@@ -28,7 +28,7 @@ from c3p_controller.twist_mux_node import TwistMuxNode  # noqa: E402
 from c3p_description import load  # noqa: E402
 from c3p_dynamics import inverse_dynamics_node  # noqa: E402
 from c3p_hardware.hardware_interface_node import HardwareInterfaceNode  # noqa: E402
-from c3p_hardware.joint_sensing import Joints  # noqa: E402
+from c3p_hardware.joint_sensing import SensedJoints  # noqa: E402
 from c3p_hardware.ros2_control_bridge_node import Ros2ControlBridgeNode  # noqa: E402
 from c3p_ros.diagnostics import ERROR, NOT_PUBLISHED  # noqa: E402
 
@@ -256,9 +256,9 @@ def test_a_bridge_closes_its_gate_and_gives_zeros(wired, value, direction):
 def test_a_hardware_interface_publishes_no_joint_states_that_are_no_numbers(wired, value):
     node = wired.add(HardwareInterfaceNode, autostart='unconfigured')
     good, spoiled = np.zeros(3), np.array([0.0, value, 0.0])
-    node._publish(Joints(good, spoiled, good, good, good), wired.time)
+    node._publish(SensedJoints(good, spoiled, good, good, good), wired.time)
     assert withheld(node, 'joint_states') == 1 and not wired.published['joint_states']
-    node._publish(Joints(good, good, good, good, good), wired.time)
+    node._publish(SensedJoints(good, good, good, good, good), wired.time)
     assert wired.published['joint_states'] == 1
 
 

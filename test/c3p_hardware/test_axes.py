@@ -10,7 +10,7 @@ from robots import caster_robots
 from c3p_description.model import CasterRobot
 from c3p_hardware.axes import card_settings, driven_joints
 from c3p_hardware.canopen.bus_load import axes_load, bus_load
-from c3p_hardware.settings import EncoderSettings, SettingsError
+from c3p_hardware.settings import CardError, EncoderSettings
 from c3p_hardware.tools.parameter_file import hardware_values
 
 ANGLES = np.radians([45.0, 135.0, 225.0, 315.0])
@@ -73,18 +73,18 @@ def test_lists_follow_the_joints_that_are_named():
     ({'encoders__gear_ratio': [3.0]}, r'range of 4096 counts is 0\.333333 turns.*encoders\.range'),
     ({'encoders__gear_ratio': [0.0]}, r'gear_ratio = 0\.0.*encoders\.gear_ratio')])
 def test_what_cannot_work_is_refused_with_parameter_value_and_remedy(parameters, text):
-    with pytest.raises(SettingsError, match=text):
+    with pytest.raises(CardError, match=text):
         settings_of(**parameters)
 
 
 def test_two_casters_with_both_sensors_must_be_apart():
     close = CasterRobot.regular(0.3, ANGLES, 0.05, 0.05, 15.0, 1.0,
                                 driven=[True, False, False, False])
-    with pytest.raises(SettingsError, match=r'casters \[1\] of 4 have both sensors: two or more'):
+    with pytest.raises(CardError, match=r'casters \[1\] of 4 have both sensors: two or more'):
         settings_of(close, drives__joints=W[:1], encoders__joints=S[:1])
     narrow = CasterRobot('narrow', [[0.04, 0.0], [-0.04, 0.0], [0.3, 0.3]], 0.05, 0.05, 15.0, 1.0,
                          [0.0, 0.0], *[0.0] * 6, driven=[True, True, False])
-    with pytest.raises(SettingsError, match='further apart than the sum of their caster offsets'):
+    with pytest.raises(CardError, match='further apart than the sum of their caster offsets'):
         settings_of(narrow, drives__joints=W[:2], encoders__joints=S[:2])
 
 

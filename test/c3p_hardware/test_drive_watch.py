@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from c3p_hardware.canopen.cia402 import INTERNAL_LIMIT, VOLTAGE_ENABLED, DriveState, state_bits
 from c3p_hardware.canopen.process_data import DRIVE_SAMPLE
 from c3p_hardware.drive_watch import HELD, OVERSPEED_TIME, SETTLING, DriveWatch
-from c3p_hardware.settings import DriveSettings, SettingsError
+from c3p_hardware.settings import CardError, DriveSettings
 from c3p_hardware.supervisor import ArmState
 
 PERIOD = 1 / 200
@@ -75,7 +75,7 @@ def test_a_robot_that_is_pushed_by_hand_has_no_overspeed():
 
 
 def test_a_margin_below_the_limit_is_refused():
-    with pytest.raises(SettingsError, match='overspeed_margin = 0.9: must be at least 1'):
+    with pytest.raises(CardError, match='overspeed_margin = 0.9: must be at least 1'):
         limited(overspeed_margin=0.9)
 
 

@@ -14,7 +14,7 @@ from c3p_hardware.canopen.cia402 import MODE_CST, MODE_CSV, DriveState
 from c3p_hardware.canopen.process_data import DRIVE_COMMAND, VELOCITY_COMMAND
 from c3p_hardware.emulator.motor_drive import DriveCard, MotorDrive
 from c3p_hardware.orders import target
-from c3p_hardware.settings import CardSettings, DriveSettings, SettingsError
+from c3p_hardware.settings import CardError, CardSettings, DriveSettings
 from c3p_hardware.supervisor import ArmState
 
 GAIN = 0.25
@@ -88,9 +88,9 @@ def test_a_drive_without_the_velocity_mode_chosen_ignores_velocities():
 
 
 def test_invalid_modes_and_gains_are_rejected_by_name():
-    with pytest.raises(SettingsError, match='velocity_gain = 0.0.*drives.velocity_gain'):
+    with pytest.raises(CardError, match='velocity_gain = 0.0.*drives.velocity_gain'):
         replace(drive_settings(), velocity_gain=0.0)
-    with pytest.raises(SettingsError, match='mode = 8: must be 10'):
+    with pytest.raises(CardError, match='mode = 8: must be 10'):
         replace(drive_settings(), mode=8)
 
 

@@ -10,7 +10,7 @@ from device_bench import UNITS, card_settings_of
 from robots import C3P
 
 from c3p_hardware.axes import card_settings, per_axis
-from c3p_hardware.settings import DriveSettings, EncoderSettings, SettingsError
+from c3p_hardware.settings import CardError, DriveSettings, EncoderSettings
 
 NAN, INF = float('nan'), float('inf')
 
@@ -92,20 +92,20 @@ def test_names_say_joint_and_node():
                    'silence_timeout', 'arming_timeout', 'command_timeout', 'max_steering_rate',
                    'rate_bandwidth') for value in (0.0, -1.0, NAN, INF))])
 def test_what_cannot_work_is_refused_by_name(changes, text):
-    with pytest.raises(SettingsError, match=text):
+    with pytest.raises(CardError, match=text):
         card_settings(C3P, parameters(**changes))
 
 
 @pytest.mark.parametrize('limit', [0.0, 1e-3, -1.0, NAN])
 def test_a_torque_limit_below_one_permille_would_never_move(limit):
-    with pytest.raises(SettingsError, match=r'wheel_joint_1 \(node 1\): torque_limit = '):
+    with pytest.raises(CardError, match=r'wheel_joint_1 \(node 1\): torque_limit = '):
         DriveSettings(1, 'wheel_joint_1', UNITS, limit)
 
 
 def test_no_drive_with_a_motor_is_refused():
     settings = card_settings_of()
     for drives in ((), (replace(settings.drives[0], driven=False),)):
-        with pytest.raises(SettingsError, match=r'\d drives and 3 encoders.*drives\.joints'):
+        with pytest.raises(CardError, match=r'\d drives and 3 encoders.*drives\.joints'):
             replace(settings, drives=drives)
 
 

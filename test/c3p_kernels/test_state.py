@@ -99,7 +99,7 @@ def test_a_state_of_the_odometry_has_its_parts_by_name():
     whole = odometry_states.OdometryState.new(3, robust=1.0, max_gap=0.25)
     whole.slip.fit.twist[1] = 7.0
     assert whole.robust == 1.0 and whole.max_gap == 0.25 and whole.shortest == 0.0
-    assert odometry_states.Slip.of(whole.slip.block, 3).fit.twist.tolist() == [0.0, 7.0, 0.0]
+    assert odometry_states.SlipWatch.of(whole.slip.block, 3).fit.twist.tolist() == [0.0, 7.0, 0.0]
     assert whole.lasting.pose.by_parameter.shape == (3, 15)
     assert whole.ring.weight.shape == (odometry_states.CAPACITY, 3, 2)
 

@@ -13,7 +13,7 @@ from robots import C3P, caster_robots, robots_in_motion, vectors
 from c3p_kinematics._planar_kernels import measured
 from c3p_kinematics._slip_kernels import leave_out_each
 from c3p_kinematics.casters import inverse, sensed_forward
-from c3p_kinematics.odometry_states import Slip
+from c3p_kinematics.odometry_states import SlipWatch
 from c3p_kinematics.slip import SlipMonitor, SlipSettings, detect_slip, thresholds, within
 
 
@@ -72,7 +72,7 @@ def test_with_three_casters_the_others_agree_without_the_slipping_wheel(case, wh
 def without_each(robot, steering, wheel, steer, variance):
     """Return χ² without each caster."""
     n = robot.count
-    slip = Slip.new(n)
+    slip = SlipWatch.new(n)
     measured(robot.geometry, wheel, steer, slip.fit.contact)
     slip.variance[:] = variance
     leave_out_each(slip.block, robot.geometry, steering)

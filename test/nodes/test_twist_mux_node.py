@@ -15,7 +15,7 @@ from std_srvs.srv import Trigger  # noqa: E402
 
 from c3p_bringup.cli.teleop import default_limits  # noqa: E402
 from c3p_bringup.teleop.robot_link import RobotLink  # noqa: E402
-from c3p_bringup.teleop.screen import View  # noqa: E402
+from c3p_bringup.teleop.screen import TeleopView  # noqa: E402
 from c3p_controller.ros.drive_commands import DISCOVERY  # noqa: E402
 from c3p_controller.ros.mux_inputs import locks_of, shipped, sources_of  # noqa: E402
 from c3p_controller.twist_mux_node import TwistMuxNode  # noqa: E402
@@ -161,7 +161,7 @@ def teleop_of(bench):
 
 def assert_it_shows_the_robot(bench, link):
     """See that a teleop that runs finds mux, lock, limits, odometry and steering."""
-    view = View('', '')
+    view = TeleopView('', '')
 
     def known():
         link.show(view)

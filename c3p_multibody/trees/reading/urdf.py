@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, ModelError
-from c3p_description.reading.urdf_tree import Joint as UrdfJoint
 from c3p_description.reading.urdf_tree import Link
+from c3p_description.reading.urdf_tree import UrdfJoint as UrdfJoint
 from c3p_description.reading.urdf_xml import read_tree
 from c3p_multibody.trees import Body, Joint, Tree
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from c3p_bags.player.playback import (
     CLOCK,
     Lateness,
-    Pace,
-    Window,
+    PlaybackPace,
+    PlaybackWindow,
     commands,
     select,
     with_clock,
@@ -48,7 +48,7 @@ def test_selection():
 @given(st.floats(0.01, 1000.0), st.lists(st.tuples(st.floats(0.0, 100.0), st.floats(0.0, 100.0)),
                                          max_size=5), st.integers(0, 10**12))
 def test_pauses_shift_and_never_lose_time(rate, pauses, ahead):
-    pace, now, stood = Pace(rate), 50.0, 0.0
+    pace, now, stood = PlaybackPace(rate), 50.0, 0.0
     pace.begin(10**18, now)
     for run, wait in pauses:
         now += run
@@ -65,7 +65,7 @@ def test_pauses_shift_and_never_lose_time(rate, pauses, ahead):
 
 
 def test_a_pause_at_the_beginning_goes_on():
-    pace = Pace(1.0)
+    pace = PlaybackPace(1.0)
     pace.pause(0.0)
     pace.begin(0, 7.0)
     assert pace.paused
@@ -80,12 +80,12 @@ def messages(*tenths, topic='/a'):
 def test_a_window_begins_with_what_is_latched_from_before():
     recorded = sorted(messages(*range(100)) + messages(0, 30, 60, topic='/urdf'),
                       key=lambda m: m.time)
-    cut = list(Window(5.0, 2.0).cut(iter(recorded), {'/urdf'}))
+    cut = list(PlaybackWindow(5.0, 2.0).cut(iter(recorded), {'/urdf'}))
     assert [m[:2] for m in cut[:2]] == [('/urdf', 10**18 + 5 * SECOND)] * 2
     assert [m.data for m in cut if m.topic == '/a'] == [b'%d' % t for t in range(50, 71)]
     assert [m.data for m in cut if m.topic == '/urdf'] == [b'0', b'30', b'60']
-    assert list(Window().cut(iter(recorded), {'/urdf'})) == recorded
-    assert list(Window(11.0).cut(iter(recorded), {'/urdf'})) == []
+    assert list(PlaybackWindow().cut(iter(recorded), {'/urdf'})) == recorded
+    assert list(PlaybackWindow(11.0).cut(iter(recorded), {'/urdf'})) == []
 
 
 @given(st.lists(st.integers(0, 50), min_size=1).map(sorted), st.floats(0.5, 200.0))

@@ -11,7 +11,7 @@ from test_report_parts import straight
 
 from c3p_bags.report import motion_panels, sheet, slip_panels
 from c3p_bags.report.numbers import run_numbers
-from c3p_bags.report.run import Run, measure
+from c3p_bags.report.run import AnalysedRun, measure
 from c3p_bags.report.slip_events import replay, slip_events
 from c3p_bags.report.summary import answers
 from c3p_bags.report.timing import timing
@@ -42,8 +42,8 @@ def run_of(robot, steering, twist, slip=0.0, wheel=0):
     joints = Joints(TIME, angle, angle_of, wheels, turn, np.zeros((count, n)))
     computed, found = replay(robot, joints)
     log = RunLog(Path('run'), 0, joints, odom=straight(TIME))
-    return Run(f'run {n}', log, robot, computed, False, None, found, slip_events(found),
-               timing(log), (), measure(robot, log), [])
+    return AnalysedRun(f'run {n}', log, robot, computed, False, None, found, slip_events(found),
+                       timing(log), (), measure(robot, log), [])
 
 
 def answer(run):

@@ -18,7 +18,7 @@ from c3p_bags.report.compare import COMPARED, differences
 from c3p_bags.report.goals import goal_metrics, part
 from c3p_bags.report.health import Span, spans
 from c3p_bags.report.numbers import blocked_time, run_numbers
-from c3p_bags.report.run import Run, measure
+from c3p_bags.report.run import AnalysedRun, measure
 from c3p_bags.report.slip_events import SlipReplay, blame, runs_of, slip_events
 from c3p_bags.report.summary import answers
 from c3p_bags.report.tables import complaint_table, slip_table, table
@@ -45,9 +45,9 @@ def replayed(time, wheel=None, begin=0.0, end=0.0, speed=0.2):
 def run_of(recorded, slip=None, reported=None, states=()):
     """Return the analysis of a synthetic run."""
     slip = slip or replayed(recorded.joints.time)
-    return Run('run', recorded, C3P, recorded.odom, True, truth_in_odom(recorded), slip,
-               slip_events(slip, reported), timing(recorded), tuple(states),
-               measure(C3P, recorded), goal_metrics(recorded, C3P, 0.05, np.inf))
+    return AnalysedRun('run', recorded, C3P, recorded.odom, True, truth_in_odom(recorded), slip,
+                       slip_events(slip, reported), timing(recorded), tuple(states),
+                       measure(C3P, recorded), goal_metrics(recorded, C3P, 0.05, np.inf))
 
 
 @given(speed=st.floats(0.05, 2.0), stop=st.floats(1.0, 9.0))

@@ -16,7 +16,7 @@ from synthetic import opened
 from c3p_bags.report import write
 from c3p_bags.runs.agreement import SAME
 from c3p_bags.runs.losses import Losses, losses
-from c3p_bags.runs.recompute import Recorded, Samples, read_samples, recompute
+from c3p_bags.runs.recompute import RecordedOdometry, Samples, read_samples, recompute
 from c3p_bags.runs.recompute_bag import (
     compare,
     recompute_bag,
@@ -172,7 +172,7 @@ def test_recomputed_odometry_follows_the_recorded_one_over_gaps(complete, tmp_pa
                 {'/joint_states': set(range(200, 240))})
     assert main(['recompute', str(path), '--out', str(tmp_path / 'new')]) == 0
     samples, recorded = opened(lambda bag: read_samples(bag, bag.casters()), tmp_path / 'new')
-    assert isinstance(samples, Samples) and isinstance(recorded, Recorded)
+    assert isinstance(samples, Samples) and isinstance(recorded, RecordedOdometry)
     before = opened(lambda bag: read_samples(bag, bag.casters())[1], path)
     np.testing.assert_allclose(recorded.numbers[-2, :7], before.numbers[-1, :7], atol=SAME)
 

@@ -34,7 +34,7 @@ FIELDS = ('position', 'velocity', 'effort')
 def test_parts_become_one_array_in_memory_or_in_a_file(sizes, shape, kind, in_memory):
     random = np.random.default_rng(len(sizes))
     parts = [random.integers(0, 2, (size, *shape)).astype(kind) for size in sizes]
-    rows, before = mapped.Rows(), mapped.IN_MEMORY
+    rows, before = mapped.GrowingRows(), mapped.IN_MEMORY
     try:
         mapped.IN_MEMORY = in_memory
         for part in parts:
@@ -56,7 +56,7 @@ def test_parts_become_one_array_in_memory_or_in_a_file(sizes, shape, kind, in_me
 @given(st.lists(st.tuples(st.sampled_from(['odom', 'map']), st.integers(1, 5)), min_size=1,
                 max_size=6))
 def test_texts_are_as_appended_and_one_that_repeats_takes_no_memory(parts):
-    rows = mapped.Rows()
+    rows = mapped.GrowingRows()
     for text, count in parts:
         rows.append(np.full(count, text, dtype=object))
     found = rows.array()
@@ -66,7 +66,7 @@ def test_texts_are_as_appended_and_one_that_repeats_takes_no_memory(parts):
 
 
 def test_other_objects_stay_what_they_are():
-    rows, some = mapped.Rows(), np.empty(2, dtype=object)
+    rows, some = mapped.GrowingRows(), np.empty(2, dtype=object)
     some[:] = [['a'], ['a']]
     rows.append(some)
     rows.append(some[:0])

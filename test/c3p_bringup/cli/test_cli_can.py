@@ -15,7 +15,7 @@ from c3p_description.reading.how_to_install import how_to_install
 from c3p_experiments.card_faults import laboratory
 from c3p_experiments.card_faults.measures import Stop
 from c3p_experiments.card_faults.table import BEGIN, END, cells_of
-from c3p_experiments.card_faults.trials import TRIALS, Outcome
+from c3p_experiments.card_faults.trials import TRIALS, TrialOutcome
 from c3p_hardware.canopen.bus_load import bus_load
 from c3p_hardware.emulator.cards import EmulatedCards, EmulatedDevices
 from c3p_simulation.make_plant import make_plant
@@ -106,7 +106,7 @@ def test_eds_files_are_copied_whole(tmp_path):
 def test_faults_writes_its_table_and_ends_with_1_when_a_promise_is_missed(
         back, code, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(laboratory, 'run_trials', lambda trials: (
-        Outcome(t, GOOD, t.message, False, back) for t in trials))
+        TrialOutcome(t, GOOD, t.message, False, back) for t in trials))
     page, file = tmp_path / 'page.md', tmp_path / 'faults.json'
     page.write_text(f'above\n{BEGIN}\n{END}\nbelow\n')
     assert main(['can', 'faults', '--write', str(page), '--json', str(file)]) == code

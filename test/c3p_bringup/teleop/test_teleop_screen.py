@@ -6,11 +6,11 @@ import re
 import numpy as np
 import pytest
 
-from c3p_bringup.teleop.screen import RED, View, lines, paint, painted
+from c3p_bringup.teleop.screen import RED, TeleopView, lines, paint, painted
 
-FULL = View('c3p', 'cmd_vel_keyboard', np.array([0.2, 0.0, -0.5]), 0.2, 0.5,
-            np.array([0.19, 0.01, -0.4]), 0.01, np.radians([30.0, -120.0, 45.0]), 0.5, 'none',
-            'PRESSED here; r releases', True, 'nobody takes cmd_vel')
+FULL = TeleopView('c3p', 'cmd_vel_keyboard', np.array([0.2, 0.0, -0.5]), 0.2, 0.5,
+                  np.array([0.19, 0.01, -0.4]), 0.01, np.radians([30.0, -120.0, 45.0]), 0.5,
+                  'none', 'PRESSED here; r releases', True, 'nobody takes cmd_vel')
 
 
 def shown(text):
@@ -27,14 +27,14 @@ def test_what_is_known_is_shown():
 
 
 def test_what_is_not_known_is_a_dash():
-    text = lines(View('c3p', 'cmd_vel'))
+    text = lines(TeleopView('c3p', 'cmd_vel'))
     assert [line.split()[-1] for line in text if line.split()[:1] in (
         ['odometry'], ['steering'], ['sigma_min'], ['slip'])] == ['-'] * 4
     assert any('silent' in line for line in text)
 
 
 def test_an_odometry_that_is_old_says_so():
-    old = View('c3p', 'cmd_vel', twist=np.zeros(3), twist_age=1.25)
+    old = TeleopView('c3p', 'cmd_vel', twist=np.zeros(3), twist_age=1.25)
     assert any(line.endswith('1.2 s old') for line in lines(old))
 
 
@@ -49,7 +49,7 @@ def test_it_never_exceeds_the_terminal(columns, rows):
 def test_a_pressed_e_stop_is_red():
     text = painted(FULL, 80, 24)
     assert f'{RED}   e-stop    PRESSED' in text
-    assert RED not in painted(View('c3p', 'cmd_vel'), 80, 24)
+    assert RED not in painted(TeleopView('c3p', 'cmd_vel'), 80, 24)
 
 
 def test_colours_count_from_the_last_line():

@@ -7,7 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from c3p_controller.goals.path import TURN_LENGTH, Arcs, Line, closest, figure_eight
+from c3p_controller.goals.path import TURN_LENGTH, Arcs, StraightLine, closest, figure_eight
 from c3p_controller.goals.path_controller import SPACING, PathController, PathGains
 from c3p_kinematics.se2 import wrap
 
@@ -18,7 +18,7 @@ POSES = st.tuples(NUMBER, NUMBER, NUMBER).map(np.array)
 @st.composite
 def paths(draw):
     if draw(st.booleans()):
-        return Line(draw(POSES), draw(POSES))
+        return StraightLine(draw(POSES), draw(POSES))
     pieces = draw(st.lists(st.tuples(st.floats(0.1, 4.0), st.floats(-2.0, 2.0)), min_size=1,
                            max_size=4))
     return Arcs(draw(POSES), draw(NUMBER), tuple(pieces))
@@ -65,8 +65,8 @@ def test_tracking_errors_are_those_of_the_closest_place_and_positive_to_the_left
         travel, distance, turn, aside, part, yaw):
     along = np.array([np.cos(travel), np.sin(travel)])
     left = np.array([-along[1], along[0]])
-    line = Line(np.array([1.0, -2.0, 0.4]), np.array([*([1.0, -2.0] + distance * along),
-                                                      0.4 + turn]))
+    line = StraightLine(np.array([1.0, -2.0, 0.4]), np.array([*([1.0, -2.0] + distance * along),
+                                                              0.4 + turn]))
     # the closest place is known from how the pose was made
     share = min(max(part, 0.0), 1.0)
     beyond = (part - share) * distance
@@ -84,12 +84,12 @@ def test_tracking_errors_are_those_of_the_closest_place_and_positive_to_the_left
     ([0.0, 0.0, 1.0], [0.1, 0.0, 1.3], (0.1, -0.3)),
     ([0.0, 0.0, 0.0], [-0.3, 0.0, 0.2], (0.3, -0.2))])
 def test_a_line_without_a_direction_has_tracking_errors(goal, pose, errors):
-    line = Line(np.zeros(3), np.array(goal))
+    line = StraightLine(np.zeros(3), np.array(goal))
     assert line.tracking_errors(np.array(pose)) == pytest.approx(errors)
 
 
 def test_a_turn_on_the_spot_has_a_length():
-    line = Line(np.zeros(3), np.array([0.0, 0.0, 3.0]))
+    line = StraightLine(np.zeros(3), np.array([0.0, 0.0, 3.0]))
     assert line.length == pytest.approx(TURN_LENGTH * 3.0)
     assert closest(line, np.array([0.0, 0.0, 1.5]), 0.2) == pytest.approx(0.5 * line.length)
 

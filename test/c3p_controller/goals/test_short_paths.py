@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from c3p_controller.goals.path import TURN_LENGTH, Arcs, Line, closest, figure_eight
+from c3p_controller.goals.path import TURN_LENGTH, Arcs, StraightLine, closest, figure_eight
 from c3p_controller.goals.path_controller import PathController, PathGains
 from c3p_controller.paper.exponential import PositionController, PositionGains
 
@@ -25,7 +25,7 @@ def lines(draw):
     start = draw(POSES)
     # in a third of them nothing is left to drive, or a coordinate
     goal = np.where(draw(st.tuples(*[st.booleans()] * 3)), start, draw(POSES))
-    return Line(start, goal)
+    return StraightLine(start, goal)
 
 
 @st.composite
@@ -56,8 +56,8 @@ def check_tangents(path, rates):
 
 @settings(max_examples=300)
 @given(PATHS, st.lists(st.floats(-1.0, 2.0), min_size=1, max_size=5))
-@example(Line(HERE, HERE), [0.0, 1.0])
-@example(Line(np.zeros(3), np.array([0.0, 0.0, 5e-324])), [0.0, 1.0])
+@example(StraightLine(HERE, HERE), [0.0, 1.0])
+@example(StraightLine(np.zeros(3), np.array([0.0, 0.0, 5e-324])), [0.0, 1.0])
 @example(Arcs(HERE, 0.0, ((0.0, 3.0),)), [0.0, 1.0])
 @example(Arcs(HERE, 0.0, ((0.0, 3.0), (1.0, 0.0), (0.0, -2.0))), [0.0, 0.5, 1.0])
 def test_every_place_of_every_path_is_a_pose_with_its_tangent(path, parts):
@@ -71,8 +71,8 @@ def test_every_place_of_every_path_is_a_pose_with_its_tangent(path, parts):
 
 @settings(max_examples=300)
 @given(PATHS, POSES, st.floats(-1.0, 2.0))
-@example(Line(HERE, HERE), HERE, 0.0)
-@example(Line(HERE, HERE), np.zeros(3), 0.0)
+@example(StraightLine(HERE, HERE), HERE, 0.0)
+@example(StraightLine(HERE, HERE), np.zeros(3), 0.0)
 @example(Arcs(HERE, 0.0, ((0.0, 3.0),)), np.zeros(3), 0.0)
 def test_the_closest_place_is_on_the_path(path, pose, part):
     assert 0.0 <= closest(path, pose, part * path.length) <= path.length
@@ -80,8 +80,8 @@ def test_the_closest_place_is_on_the_path(path, pose, part):
 
 @settings(max_examples=200)
 @given(PATHS, POSES, st.tuples(*[st.floats(-2.0, 2.0)] * 3).map(np.array))
-@example(Line(HERE, HERE), HERE, np.zeros(3))
-@example(Line(HERE, HERE), HERE, np.array([0.3, 0.0, 0.2]))
+@example(StraightLine(HERE, HERE), HERE, np.zeros(3))
+@example(StraightLine(HERE, HERE), HERE, np.array([0.3, 0.0, 0.2]))
 @example(Arcs(HERE, 0.0, ((0.0, 3.0),)), HERE, np.zeros(3))
 def test_the_controller_commands_finite_numbers_within_its_limits(path, pose, twist):
     gains, controller = PathGains(), PathController(PathGains())

@@ -16,7 +16,7 @@ from c3p_rough_ground.closed_chain.ground import ground_arrays
 from c3p_rough_ground.dynamics import _vehicle_kernels as kernels
 from c3p_rough_ground.dynamics import heavy_tricycle
 from c3p_rough_ground.dynamics._contact_kernels import DEPTH, NZ, P
-from c3p_rough_ground.dynamics.motion import Drive
+from c3p_rough_ground.dynamics.motion import HeavyDrive
 from c3p_rough_ground.terrain import SplineGround
 
 
@@ -27,7 +27,7 @@ def test_contacts_are_where_the_circle_of_the_tube_is_nearest_to_the_ground():
     ground = SplineGround.random(3, degree=5)
     n, m = heavy.tree.count, heavy.vehicle.size[0]
     for _ in range(10):
-        run = Drive(heavy, ground, rng.uniform(-3, 3, 3))
+        run = HeavyDrive(heavy, ground, rng.uniform(-3, 3, 3))
         run.state[2] -= rng.uniform(0.0, 0.01)
         run.state[3:n] += rng.uniform(-0.05, 0.05, n - 3)
         out = np.zeros_like(run.state)
@@ -69,7 +69,7 @@ def test_the_study_compares_with_the_locked_vehicle_on_the_same_ground(tmp_path,
 
 def test_a_ground_on_which_a_run_ends_early_is_left_out_of_all():
     whole = study.Measured(5.0, 2.0, 0.1, 0.1, 1.7, 0.0, 0.1, 1e-3, 0.0, 6.0, 1e-9, 30.0, '')
-    found = {study.Trial('random', seed, form, study.EQUAL): whole._replace(
+    found = {study.CamberTrial('random', seed, form, study.EQUAL): whole._replace(
         ended='second contact' if (seed, form) == (1, 'camber') else '')
         for seed in (0, 1) for form in ('locked', 'camber', 'axle')}
     out = study.compare(found, None)

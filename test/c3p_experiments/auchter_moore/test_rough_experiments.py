@@ -12,11 +12,18 @@ from matplotlib.image import imread
 from c3p_bringup.cli.main import main
 from c3p_experiments.auchter_moore import experiments as rough_experiments
 from c3p_experiments.auchter_moore import pages as rough_pages
-from c3p_experiments.auchter_moore.experiments import HILL, RANDOM, Case, drive, rows, together
+from c3p_experiments.auchter_moore.experiments import (
+    HILL,
+    RANDOM,
+    GroundCase,
+    drive,
+    rows,
+    together,
+)
 from c3p_experiments.auchter_moore.measures import least_slip
 from c3p_experiments.loop.outcome import ModelOptions
 from c3p_plots import style
-from c3p_rough_ground.closed_chain import Event
+from c3p_rough_ground.closed_chain import RunEvent
 from c3p_rough_ground.terrain import Flat
 from c3p_rough_ground.worlds.terrain_files import load_terrain
 from c3p_viewers.screen import PictureError
@@ -57,11 +64,11 @@ def test_the_figures_are_those_of_the_run(climb):
 
 
 def test_the_least_slip_is_nothing_where_the_drives_alone_have_to_differ():
-    straight = drive(Case('D = 0°', lambda seed: load_terrain('plateau')), duration=10.0)
+    straight = drive(GroundCase('D = 0°', lambda seed: load_terrain('plateau')), duration=10.0)
     # up the fall line all wheels turn in parallel planes: the right rates leave nothing
     assert straight.least.best.max() < 1e-12 < 1e-3 < straight.least.equal.max()
     assert straight.figures['least_slip_equal_drives_share'] == pytest.approx(1.0)
-    flat = drive(Case('flat', lambda seed: Flat()), duration=0.4)
+    flat = drive(GroundCase('flat', lambda seed: Flat()), duration=0.4)
     assert flat.least.equal.max() < 1e-12
     assert flat.figures['least_slip_equal_drives_share'] is None
 
@@ -89,7 +96,7 @@ def test_a_run_that_ends_early_does_not_reach(monkeypatch):
 
     def ending(*arguments):
         return replace(real(*arguments), events=(
-            Event('second contact', 0.4, '1', (1.0, 2.0), -0.1, 'it touches twice'),))
+            RunEvent('second contact', 0.4, '1', (1.0, 2.0), -0.1, 'it touches twice'),))
 
     monkeypatch.setattr(rough_experiments, 'simulate', ending)
     figures = drive(HILL.cases[1], duration=0.4).figures

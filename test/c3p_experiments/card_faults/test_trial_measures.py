@@ -5,7 +5,7 @@ import pytest
 
 from c3p_experiments.card_faults.measures import Stop, measured
 from c3p_experiments.card_faults.table import BEGIN, END, cells_of, selected, table, written
-from c3p_experiments.card_faults.trials import TRIALS, Outcome, Trial
+from c3p_experiments.card_faults.trials import TRIALS, Trial, TrialOutcome
 from c3p_hardware.canopen.process_data import DRIVE_COMMAND, SYNC_ID, rpdo
 
 
@@ -73,12 +73,12 @@ GOOD = Stop(0.004, 1, 0.005, 0.3, 0.05, 0.0, 0.001)
 ])
 def test_every_promise_can_be_missed(changes, moved, back, message, says):
     trial = Trial('fault', 'script', 'bound', 2, 0.1, message='two')
-    missed = Outcome(trial, Stop(**{**vars(GOOD), **changes}), message, moved, back).missed
+    missed = TrialOutcome(trial, Stop(**{**vars(GOOD), **changes}), message, moved, back).missed
     assert says in missed and bool(says) == bool(missed)
 
 
 def test_a_table_goes_between_its_markers_and_comes_back():
-    outcome = Outcome(TRIALS[0], GOOD, 'silent for 0.05 s; check', False, True)
+    outcome = TrialOutcome(TRIALS[0], GOOD, 'silent for 0.05 s; check', False, True)
     page = written(f'before\n{BEGIN}\na stale row\n{END}\nafter\n', table([outcome]))
     assert page.startswith('before\n') and page.endswith(f'{END}\nafter\n')
     assert 'stale' not in page

@@ -8,7 +8,7 @@ import can
 import numpy as np
 
 from c3p_description.reading.loader import load
-from c3p_experiments.card_faults.servers import SERIALS, Tap, WatchedPlant
+from c3p_experiments.card_faults.servers import SERIALS, BusTap, WatchedPlant
 from c3p_hardware.axes import card_settings
 from c3p_hardware.emulator.cards import EmulatedCards
 from c3p_hardware.tools.parameter_file import hardware_values
@@ -34,7 +34,7 @@ class VirtualRobot:
         robot = load('c3p')
         self.plant = WatchedPlant(make_plant('analytic', 'c3p'))
         self._bus = can.Bus(self._channel, interface='virtual')
-        self.tap = Tap(self._bus, {0x80, 0x201, 0x202, 0x203})
+        self.tap = BusTap(self._bus, {0x80, 0x201, 0x202, 0x203})
         self.cards = EmulatedCards(self.tap, self.plant)
         self._over = threading.Event()
         self._thread = threading.Thread(target=self.cards.run, args=(self._over,))

@@ -30,7 +30,7 @@ from c3p_experiments.el_shenawy.path_panel import places
 from c3p_experiments.el_shenawy.velocities import ramp, velocity_metrics
 from c3p_experiments.loop.closed_loop import LoopLog
 from c3p_experiments.loop.conditions import FRICTION, Bench, Conditions
-from c3p_experiments.loop.outcome import Experiment, Row, Run
+from c3p_experiments.loop.outcome import Experiment, ExperimentRun, Row
 from c3p_experiments.loop.report import (
     bars_text,
     conditions_text,
@@ -260,7 +260,7 @@ def test_asked_steering_of_each_leg_is_on_the_branch_of_its_end():
     # casters end the second leg at 90°, half a turn away from where −90° would be
     steering = np.where(first[:, None], 0.0, np.array([np.pi / 2, np.pi / 2, -np.pi / 2]))
     log = log_of(time, np.zeros((400, 3)), steering, asked=asked)
-    angles = commanded_angles(Run('', log, {'times': [1.995]}), ROBOT)
+    angles = commanded_angles(ExperimentRun('', log, {'times': [1.995]}), ROBOT)
     np.testing.assert_allclose(angles[first], 0.0, atol=1e-12)
     np.testing.assert_allclose(np.abs(angles[~first]), np.pi / 2, atol=1e-12)
     np.testing.assert_allclose(angles[-1], [np.pi / 2, np.pi / 2, -np.pi / 2], atol=1e-12)

@@ -3,7 +3,7 @@
 
 import pytest
 
-from c3p_experiments.kelly.crossover import Curve, crossing, measure, run_crossover
+from c3p_experiments.kelly.crossover import CrossoverCurve, crossing, measure, run_crossover
 
 
 @pytest.mark.parametrize(('composite', 'articulated', 'first'), [
@@ -11,7 +11,7 @@ from c3p_experiments.kelly.crossover import Curve, crossing, measure, run_crosso
     ([2, 1, 4], [1, 2, 3], 7)])
 def test_articulated_bodies_win_from_the_size_after_the_last_that_they_lose(
         composite, articulated, first):
-    assert crossing(Curve(composite, articulated, 0.0), (3, 5, 7)) == first
+    assert crossing(CrossoverCurve(composite, articulated, 0.0), (3, 5, 7)) == first
 
 
 @pytest.mark.parametrize('branched', [False, True], ids=['chain', 'tree'])

@@ -11,7 +11,7 @@ from c3p_description.model import CasterRobot
 from c3p_dynamics.reach import travel
 from c3p_experiments.loop.conditions import Conditions
 from c3p_experiments.loop.controllers import Controller
-from c3p_experiments.robots.battery import STEERINGS, Task, drive, tasks
+from c3p_experiments.robots.battery import STEERINGS, BatteryDrive, drive, tasks
 from c3p_experiments.robots.bench import RobotBench
 from c3p_experiments.robots.pace import pace_of
 from c3p_experiments.robots.random_robots import random_robot
@@ -68,7 +68,8 @@ def test_a_robot_out_of_control_is_stopped_and_named(monkeypatch):
     usual = bench.controller()
     monkeypatch.setattr(bench, 'controller', lambda speed=None: Controller(
         'mpc', _Spinning(), usual.position, True))
-    goal = Task('line', '', np.array([1.0, 0.0, 0.0]), np.radians([30.0, 150.0, 270.0]), 3.0)
+    goal = BatteryDrive('line', '', np.array([1.0, 0.0, 0.0]), np.radians([30.0, 150.0, 270.0]),
+                        3.0)
     driven = drive(bench, goal, PACE)
     assert driven.metrics['runaway'] and not driven.reached
     assert driven.failure == 'out of control'

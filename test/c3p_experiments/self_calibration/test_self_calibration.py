@@ -53,7 +53,7 @@ def test_the_page_is_written(outcome, bench, tmp_path):
 
 def test_a_replay_with_the_right_description_ends_where_the_drive_did(bench, outcome):
     log = outcome.runs[0].log
-    drive = drives.Drive(log, ((0, 0, 0), drives.LINE), ())
+    drive = drives.CalibrationDrive(log, ((0, 0, 0), drives.LINE), ())
     odometry = CalibratingOdometry(bench.robot, bench.odometry().settings)
     odometry.calibration.frozen = True
     truth, _ = replayed(odometry, drive, np.zeros(3))

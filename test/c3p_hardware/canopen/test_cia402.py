@@ -22,7 +22,7 @@ from obeying_drive import (
 from c3p_hardware.canopen import cia402
 from c3p_hardware.canopen.cia402 import (
     TRANSITIONS,
-    Command,
+    ControlwordCommand,
     DriveState,
     QuickStopOption,
     Target,
@@ -291,14 +291,15 @@ def test_options_have_the_numbers_of_605ah():
 
 
 def test_the_profiles_table_is_total_and_has_one_target_per_command():
-    for state, command in itertools.product(REAL, Command):
+    for state, command in itertools.product(REAL, ControlwordCommand):
         targets = {t.target for t in TRANSITIONS if (t.source, t.command) == (state, command)}
         assert len(targets) <= 1
         # a command without a transition changes nothing, at most one of them is made
         after = commanded(state, command)
-        assert after is state or (state, command) == (RTSO, Command.ENABLE_OPERATION) or (
+        assert after is state or (state, command) == (RTSO,
+                                                      ControlwordCommand.ENABLE_OPERATION) or (
             {after} == targets)
 
 
 def test_disable_operation_is_the_word_of_switch_on():
-    assert Command.DISABLE_OPERATION is Command.SWITCH_ON
+    assert ControlwordCommand.DISABLE_OPERATION is ControlwordCommand.SWITCH_ON

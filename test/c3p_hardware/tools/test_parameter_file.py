@@ -6,7 +6,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from c3p_hardware.settings import SettingsError
+from c3p_hardware.settings import CardError
 from c3p_hardware.tools.parameter_file import hardware_values, merged, schema
 
 FILE = """\
@@ -56,7 +56,7 @@ def test_values_are_those_of_the_schema_and_then_of_the_file(tmp_path):
 def test_what_the_node_would_refuse_is_refused(text, says, tmp_path):
     file = tmp_path / 'p.yaml'
     file.write_text(text)
-    with pytest.raises(SettingsError, match=says.replace('[', r'\[')):
+    with pytest.raises(CardError, match=says.replace('[', r'\[')):
         hardware_values([file])
 
 
@@ -87,5 +87,5 @@ def test_a_file_without_a_block_gets_one_and_twice_is_once(zeros):
 
 
 def test_a_block_in_one_line_is_refused_with_a_remedy():
-    with pytest.raises(SettingsError, match='write one parameter per line'):
+    with pytest.raises(CardError, match='write one parameter per line'):
         merged('hardware_interface: {ros__parameters: {rate: 1.0}}', {'encoders.zeros': [1]})

@@ -13,7 +13,7 @@ from c3p_hardware.axes import card_settings
 from c3p_hardware.canopen.cia402 import DriveState
 from c3p_hardware.emulator.axes import DRIVE_VALUES, ENCODER_VALUES, EmulatedDevices
 from c3p_hardware.emulator.parameters import cards_like
-from c3p_hardware.settings import SettingsError
+from c3p_hardware.settings import CardError
 from c3p_hardware.supervisor import ArmState
 from c3p_hardware.tools.parameter_file import hardware_values
 from c3p_hardware.transport import can_bus, card_link
@@ -201,5 +201,5 @@ def test_a_steering_axis_beyond_its_rate_limit_stops_the_robot(monkeypatch, virt
 
 
 def test_a_steering_motor_without_a_drive_is_refused():
-    with pytest.raises(SettingsError, match="'steering_joint_1', 'steering_joint_3'.*no drive"):
+    with pytest.raises(CardError, match="'steering_joint_1', 'steering_joint_3'.*no drive"):
         card_settings(MIXED, hardware_values(**{'drives.joints': list(MIXED.wheel_joints)}))

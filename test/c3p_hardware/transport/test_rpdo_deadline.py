@@ -10,7 +10,7 @@ from card_network import SETTINGS, CardNetwork, CardsBus
 
 from c3p_hardware.canopen.cia402 import DriveState
 from c3p_hardware.canopen.process_data import DRIVE_COMMAND, SYNC_ID, heartbeat_id, rpdo
-from c3p_hardware.settings import SettingsError
+from c3p_hardware.settings import CardError
 from c3p_hardware.transport.configure import configure, start
 
 DRIVES = ('wheel_joint_1', 'wheel_joint_2', 'wheel_joint_3')
@@ -53,7 +53,7 @@ def test_a_drive_without_the_object_is_configured_and_says_what_it_lacks(network
 
 
 def test_a_deadline_that_one_late_command_passes_is_refused():
-    with pytest.raises(SettingsError, match='rpdo_deadline = 0.012 s: must be at least 3 cycles'):
+    with pytest.raises(CardError, match='rpdo_deadline = 0.012 s: must be at least 3 cycles'):
         replace(SETTINGS, rpdo_deadline=0.012)
 
 

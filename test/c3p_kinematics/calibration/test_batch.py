@@ -16,7 +16,7 @@ from c3p_kinematics.calibration.parameters import (
     without_gauge,
 )
 from c3p_kinematics.calibration.recording import CalibrationError, JointRecording, cut
-from c3p_kinematics.calibration.references import Displacement, Distance, chain
+from c3p_kinematics.calibration.references import Displacement, MeasuredDistance, chain
 
 # rolling without slip: the error budget of contacts is smaller than on a floor
 ROLLING = CalibrationSettings(creep=2e-4)
@@ -73,7 +73,7 @@ def test_a_taped_distance_determines_the_scale(tow):
     described, errors = wrong(C3P, 2)
     k = int(np.argmax(np.hypot(*(poses - poses[0])[:, :2].T)))
     length = float(np.hypot(*(poses[k] - poses[0])[:2]))
-    tape = Distance(0, 0.0, float(recording.time[k]), length, 1e-3)
+    tape = MeasuredDistance(0, 0.0, float(recording.time[k]), length, 1e-3)
     found = calibrate(described, [measured(recording, errors)], [tape], ROLLING)
     assert found.parameters[:, 0].mean() == pytest.approx(0.04, rel=2.0 * 1e-3 / length)
     assert found.references[0, 1] < 2.0
@@ -163,8 +163,9 @@ def test_recordings_that_teach_nothing_are_refused(change, named):
 
 
 @pytest.mark.parametrize(('reference', 'named'), [
-    (Distance(1, 0.0, 1.0, 1.0), 'recording 1'), (Distance(0, 0.0, 1e3, 1.0), '1000'),
-    (Distance(0, 1.0, 1.0, 1.0), 'no motion')])
+    (MeasuredDistance(1, 0.0, 1.0, 1.0), 'recording 1'),
+    (MeasuredDistance(0, 0.0, 1e3, 1.0), '1000'),
+    (MeasuredDistance(0, 1.0, 1.0, 1.0), 'no motion')])
 def test_references_outside_their_recording_are_refused(tow, reference, named):
     with pytest.raises(CalibrationError, match=named):
         calibrate(C3P, [tow[0]], [reference])

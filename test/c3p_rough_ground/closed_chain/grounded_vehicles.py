@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from c3p_description.pvc_model import PvcTricycle
 from c3p_rough_ground.closed_chain import (
-    Joint,
+    ChainJoint,
     State,
     Vehicle,
     Wheel,
@@ -53,8 +53,9 @@ def platform_by_wheels(vehicle, ground, joint, contact):
 
 def planar_tricycle():
     """Return a tricycle on balls without camber: on flat ground the planar one of text books."""
-    joints = [Joint('steer', (0, 0, 1), (1.5, 0, 0)), Joint('front', (0, 1, 0)),
-              Joint('left', (0, 1, 0), (0, 0.4, 0)), Joint('right', (0, 1, 0), (0, -0.4, 0))]
+    joints = [ChainJoint('steer', (0, 0, 1), (1.5, 0, 0)), ChainJoint('front', (0, 1, 0)),
+              ChainJoint('left', (0, 1, 0), (0, 0.4, 0)),
+              ChainJoint('right', (0, 1, 0), (0, -0.4, 0))]
     return Vehicle('planar', joints, [
         Wheel('front', ('steer', 'front'), sphere(0.2)), Wheel('left', ('left',), sphere(0.2)),
         Wheel('right', ('right',), sphere(0.2))])
@@ -65,15 +66,15 @@ def tangled_vehicle(seed):
     rng = np.random.default_rng(seed)
 
     def joint(name, kind='revolute'):
-        return Joint(name, rng.normal(size=3), rng.normal(size=3),
-                     axis_rotation(rng.normal(size=3), rng.uniform(-3, 3)), kind)
+        return ChainJoint(name, rng.normal(size=3), rng.normal(size=3),
+                          axis_rotation(rng.normal(size=3), rng.uniform(-3, 3)), kind)
 
     joints, wheels = [joint('shared'), joint('lift', 'prismatic')], []
     for i, surface in enumerate((Torus(0.3, 0.1), Ellipsoid(0.3, 0.2), sphere(0.2),
                                  Torus(0.2, 0.02))):
         own = [joint(f'first_{i}'), joint(f'second_{i}', 'prismatic' if i == 2 else 'revolute')]
-        spin = Joint(f'spin_{i}', (0, 1, 0), rng.normal(size=3),
-                     axis_rotation(rng.normal(size=3), rng.uniform(-3, 3)))
+        spin = ChainJoint(f'spin_{i}', (0, 1, 0), rng.normal(size=3),
+                          axis_rotation(rng.normal(size=3), rng.uniform(-3, 3)))
         before = ('shared', 'lift') if i < 2 else ()
         joints += [*own, spin]
         wheels.append(Wheel(str(i), (*before, *(j.name for j in own), spin.name), surface))

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from grounded_vehicles import TRICYCLE, random_state, tangled_vehicle
 
-from c3p_rough_ground.closed_chain import DescriptionError, Joint, Vehicle, Wheel
+from c3p_rough_ground.closed_chain import ChainJoint, DescriptionError, Vehicle, Wheel
 from c3p_rough_ground.closed_chain.vehicle import quaternion, rotation_matrix
 from c3p_rough_ground.rolling_contact import sphere
 
@@ -13,17 +13,17 @@ BALL = sphere(0.2)
 
 
 def cart(**changes):
-    joints = [Joint(f'spin_{i}', (0, 1, 0), (i, i * i, 0)) for i in range(3)]
+    joints = [ChainJoint(f'spin_{i}', (0, 1, 0), (i, i * i, 0)) for i in range(3)]
     parts = {'joints': joints, 'wheels': [Wheel(str(i), (f'spin_{i}',), BALL) for i in range(3)]}
     return Vehicle('cart', **{**parts, **changes})
 
 
 @pytest.mark.parametrize('make, text', [
-    (lambda: Joint('a', (0, 0, 0)), 'no direction'),
-    (lambda: Joint('a', (0, 0, 1), rotation=np.diag([1, 1, -1])), 'not a rotation'),
-    (lambda: Joint('a', (0, 0, np.nan)), 'axis of a'),
-    (lambda: Joint('a', (0, 0, 1), kind='screw'), 'kind of a'),
-    (lambda: Joint('a', (0, 0, 1), lower=1, upper=0), 'range of a'),
+    (lambda: ChainJoint('a', (0, 0, 0)), 'no direction'),
+    (lambda: ChainJoint('a', (0, 0, 1), rotation=np.diag([1, 1, -1])), 'not a rotation'),
+    (lambda: ChainJoint('a', (0, 0, np.nan)), 'axis of a'),
+    (lambda: ChainJoint('a', (0, 0, 1), kind='screw'), 'kind of a'),
+    (lambda: ChainJoint('a', (0, 0, 1), lower=1, upper=0), 'range of a'),
     (lambda: Wheel('w', (), BALL), 'no joint'),
     (lambda: cart(wheels=[Wheel('0', ('spin_0',), BALL)]), 'needs three'),
     (lambda: cart(wheels=[Wheel('0', ('nothing',), BALL)] * 3), "joint 'nothing' does not exist"),
@@ -31,9 +31,9 @@ def cart(**changes):
     (lambda: cart(wheels=[Wheel(str(i), ('spin_0',), BALL) for i in range(3)]), 'one wheel'),
     (lambda: cart(wheels=[Wheel('0', ('spin_0', 'spin_1'), BALL), Wheel('1', ('spin_1',), BALL),
                           Wheel('2', ('spin_2',), BALL)]), 'a joint has one'),
-    (lambda: cart(joints=[Joint(f'spin_{i}', (1, 0, 0)) for i in range(3)]), 'the axle'),
-    (lambda: cart(joints=[Joint(f'spin_{i}', (0, 1, 0)) for i in range(4)]), 'spin_3'),
-    (lambda: cart(joints=[Joint('spin_0', (0, 1, 0))] * 3), 'same name'),
+    (lambda: cart(joints=[ChainJoint(f'spin_{i}', (1, 0, 0)) for i in range(3)]), 'the axle'),
+    (lambda: cart(joints=[ChainJoint(f'spin_{i}', (0, 1, 0)) for i in range(4)]), 'spin_3'),
+    (lambda: cart(joints=[ChainJoint('spin_0', (0, 1, 0))] * 3), 'same name'),
 ])
 def test_a_description_of_no_vehicle_is_refused_by_name(make, text):
     with pytest.raises(DescriptionError, match=text):
@@ -41,7 +41,7 @@ def test_a_description_of_no_vehicle_is_refused_by_name(make, text):
 
 
 def test_four_wheels_without_a_settling_joint_are_refused():
-    joints = [Joint(f'spin_{i}', (0, 1, 0), (i, i * i, 0)) for i in range(4)]
+    joints = [ChainJoint(f'spin_{i}', (0, 1, 0), (i, i * i, 0)) for i in range(4)]
     with pytest.raises(DescriptionError, match='settling'):
         Vehicle('cart', joints, [Wheel(str(i), (f'spin_{i}',), BALL) for i in range(4)])
 

@@ -23,7 +23,7 @@ from c3p_rough_ground.dynamics import (
     tricycle_bodies,
 )
 from c3p_rough_ground.dynamics import _vehicle_kernels as kernels
-from c3p_rough_ground.dynamics.motion import Drive
+from c3p_rough_ground.dynamics.motion import HeavyDrive
 from c3p_rough_ground.dynamics.presets import AXLE, CAMBER, LOCKED
 from c3p_rough_ground.rolling_contact import CappedCylinder
 from c3p_rough_ground.terrain import Flat, Incline, Plateau, SplineGround
@@ -77,7 +77,7 @@ def test_power_and_losses_are_the_derivative_of_the_energy_in_any_state():
     n, (m, w) = vehicle.tree.count, vehicle.vehicle.size
     lost = 2 * n + 2 * w + 2 * m
     for _ in range(40):
-        base = Drive(vehicle, ground, rng.uniform(-3, 3, 3))
+        base = HeavyDrive(vehicle, ground, rng.uniform(-3, 3, 3))
         state, memory = base.state, base._memory
         state[2] += rng.uniform(-0.02, 0.005)
         state[3:n] += rng.uniform(-0.02, 0.02, n - 3)
@@ -100,7 +100,7 @@ def test_power_and_losses_are_the_derivative_of_the_energy_in_any_state():
 
 def test_above_the_ground_it_falls_freely_and_keeps_its_rates():
     vehicle = replace(heavy_tricycle(MODEL, LOCKED), servos={})
-    run = Drive(vehicle, Flat())
+    run = HeavyDrive(vehicle, Flat())
     n = vehicle.tree.count
     run.state[2] += 1.0
     before = run.state[:n].copy()
@@ -145,7 +145,7 @@ def test_climbing_a_slope_takes_weight_times_speed_times_sine():
 def test_a_slope_steeper_than_friction_slides_with_its_limit():
     friction, slope = 0.3, 0.6
     vehicle = heavy_tricycle(MODEL, LOCKED, tyre=Tyre(friction=friction))
-    run = Drive(vehicle, Incline(slope=slope))
+    run = HeavyDrive(vehicle, Incline(slope=slope))
     records = run.advance(np.zeros((1, 4)), 0.01, 150)
     n, angle = vehicle.tree.count, math.atan(slope)
     accel = np.diff(np.linalg.norm(records.states[100:, n:n + 3], axis=1)).mean() / 0.01

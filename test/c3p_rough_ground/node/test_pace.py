@@ -6,7 +6,7 @@ import types
 import pytest
 
 from c3p_rough_ground.node import pace as pace_module
-from c3p_rough_ground.node.pace import LONGEST_DELAY, MOST_PERIODS, Pace
+from c3p_rough_ground.node.pace import LONGEST_DELAY, MOST_PERIODS, TerrainPace
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def beats(clock, period, count, work=()):
         calls.append((clock.now, steps, let_go))
         clock.now += work.get(len(calls) - 1, 0.0)
 
-    pace = Pace(period, advance, lambda: len(calls) < count)
+    pace = TerrainPace(period, advance, lambda: len(calls) < count)
 
     def wait(seconds):
         clock.now += seconds
@@ -68,14 +68,14 @@ def test_a_failure_is_raised_where_it_is_asked_for():
     def advance(steps, let_go):
         raise RuntimeError('no ground')
 
-    pace = Pace(0.01, advance)
+    pace = TerrainPace(0.01, advance)
     pace.run()
     with pytest.raises(RuntimeError, match='no ground'):
         pace.check()
 
 
 def test_stopping_joins_the_thread():
-    pace = Pace(1e-3, lambda steps, let_go: None)
+    pace = TerrainPace(1e-3, lambda steps, let_go: None)
     pace.start()
     pace.stop()
     assert not pace.alive

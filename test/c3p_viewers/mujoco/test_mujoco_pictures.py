@@ -22,8 +22,8 @@ from c3p_simulation.plants.checks import PlantError  # noqa: E402
 from c3p_viewers.mujoco.films import FilmWriter, check_film  # noqa: E402
 from c3p_viewers.mujoco.opengl import gl_context, import_mujoco  # noqa: E402
 from c3p_viewers.mujoco.pictures import CasterStudio, film, run_picture  # noqa: E402
-from c3p_viewers.mujoco.studio import Placement, Studio, studio_model  # noqa: E402
-from c3p_viewers.mujoco.terrain import HEIGHTS, Ground, height_colours  # noqa: E402
+from c3p_viewers.mujoco.studio import RobotPlacement, Studio, studio_model  # noqa: E402
+from c3p_viewers.mujoco.terrain import HEIGHTS, GroundRectangle, height_colours  # noqa: E402
 from c3p_viewers.mujoco.view import View  # noqa: E402
 from c3p_viewers.mujoco.window import Window  # noqa: E402
 from c3p_viewers.screen import PictureError  # noqa: E402
@@ -232,10 +232,10 @@ def test_a_fitted_view_just_contains_everything():
 def test_a_point_of_a_terrain_has_the_colour_of_its_height_where_the_view_projects_it(studio):
     """Heights, place and texture of the height field, against the projection."""
     terrain = Plateau()
-    ground = Ground(terrain, (-1.0, 6.0), (-1.0, 1.0), texel=0.02)
+    ground = GroundRectangle(terrain, (-1.0, 6.0), (-1.0, 1.0), texel=0.02)
     view = View((2.5, 0.0, 0.5), 12.0, np.radians(105), np.radians(40), np.radians(40))
     with Studio('pvc_tricycle', SMALL, ground) as drawn:
-        pixels = drawn.picture([Placement((0.0, 0.0, 50.0), (1.0, 0.0, 0.0, 0.0), {})], view)
+        pixels = drawn.picture([RobotPlacement((0.0, 0.0, 50.0), (1.0, 0.0, 0.0, 0.0), {})], view)
     hue = []
     for x in (-0.7, 5.7):
         height = float(terrain.height(x, -0.5))

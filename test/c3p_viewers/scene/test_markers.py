@@ -17,7 +17,7 @@ from c3p_rough_ground.terrain import Flat, Hills, grid_mesh  # noqa: E402
 from c3p_rough_ground.vehicles import pvc_tricycle  # noqa: E402
 from c3p_viewers.scene.terrain_markers import (  # noqa: E402
     LIFT,
-    Paths,
+    WheelPaths,
     filled,  # noqa: E402
     shades,
     terrain_message,
@@ -83,7 +83,7 @@ def test_many_points_are_what_rclpy_would_have_written():
 
 
 def test_paths_keep_the_newest_points_and_a_distance_between_them():
-    paths = Paths(length=10, spacing=0.1)
+    paths = WheelPaths(length=10, spacing=0.1)
     assert not paths.changed
     wheels = np.arange(9.0).reshape(3, 3)
     for k in range(200):
@@ -106,7 +106,7 @@ def test_paths_keep_the_newest_points_and_a_distance_between_them():
 
 
 def test_a_path_that_has_just_begun_is_a_line_too():
-    paths = Paths(length=10, spacing=0.1)
+    paths = WheelPaths(length=10, spacing=0.1)
     paths.add(np.zeros((3, 3)), np.ones((3, 3)))
     assert [len(m.points) for m in read(paths.message('odom', 1))] == [2] * 6
     # a jump begins a new path
