@@ -44,7 +44,8 @@ CANCELLED_WITHIN = 1.0
 
 # time until the last diagnostics are recorded, s: of nodes of this process, which publish them
 # when asked, and of others, which publish once a second
-RECORDED_WITHIN, DIAGNOSED_WITHIN = 0.2, 1.1
+RECORDED_WITHIN = 0.2
+DIAGNOSED_WITHIN = 1.1
 
 
 class DriveError(ValueError):
@@ -94,7 +95,8 @@ def drive(options: DriveOptions, announce: Callable[[str], None] = print,
     with tempfile.TemporaryDirectory(prefix='c3p_drive_') as folder, Reporter() as reporter:
         # it is prepared before the robot drives, and does not disturb the loop
         reporter.start()
-        place, bag = Path(folder), Path(folder) / 'bag'
+        place = Path(folder)
+        bag = Path(folder) / 'bag'
         try:
             client, failures = _run(options, robot, bag, place, announce, progress)
         finally:
@@ -115,7 +117,8 @@ def keep_bag(options: DriveOptions, bag: Path) -> Path | None:
     """Copy the `bag` to the directory of the `options`; return its path, None if not kept."""
     if not options.keep_bag or not bag.is_dir():
         return None
-    kept, made = options.out / 'bag', options.out / '.bag'
+    kept = options.out / 'bag'
+    made = options.out / '.bag'
     for old in (made, kept):
         shutil.rmtree(old, ignore_errors=True)
     # atomic: a second Ctrl-C may interrupt the copy
@@ -156,7 +159,8 @@ def _run(options: DriveOptions, robot: CasterRobot, bag: Path, place: Path,
             others.wait(RECORDED_WITHIN if options.nodes == 'one-process' else DIAGNOSED_WITHIN)
         except OtherRobotError:
             # the other robot may have accepted it, too
-            cancelled, end = client.request('cancel'), time.monotonic() + CANCELLED_WITHIN
+            cancelled = client.request('cancel')
+            end = time.monotonic() + CANCELLED_WITHIN
             session.until(lambda: cancelled.done() or time.monotonic() > end)
             raise
         client.zone = client.goal_zone()
@@ -190,7 +194,8 @@ def _start(options: DriveOptions, arguments: Sequence[str], place: Path, session
         start(name)
     if options.hardware == 'emulated':
         # without the bus the interface would report an error, and try again a second later
-        end, bus = time.monotonic() + READY_WITHIN, bus_channel(place)
+        end = time.monotonic() + READY_WITHIN
+        bus = bus_channel(place)
         session.until(lambda: bus.exists() or bool(_ended(processes)) or time.monotonic() > end,
                       period=0.02)
     start(owner)
@@ -217,7 +222,8 @@ def _ended(processes: Sequence[NodeProcess]) -> list[str]:
 def _wait_until_ready(options: DriveOptions, client: DriveClient,
                       processes: Sequence[NodeProcess], others: OtherRobots,
                       announce: Callable[[str], None]) -> None:
-    begin, announced = time.monotonic(), False
+    begin = time.monotonic()
+    announced = False
     while True:
         lacking = client.missing(_nodes(options), recorded=True)
         if not lacking:
@@ -283,7 +289,8 @@ def _follow(options: DriveOptions, others: OtherRobots, client: DriveClient,
             processes: Sequence[NodeProcess], progress: Callable[[float, float], None]
             ) -> list[str]:
     """Spin until the goal zone is held, the timeout, a fault, or the end of a process."""
-    begin, shown = client.robot_time, 0.0
+    begin = client.robot_time
+    shown = 0.0
 
     def over() -> bool:
         nonlocal shown

@@ -123,7 +123,9 @@ class DriveClient(WatchedNode):
         message.header.stamp = self.get_clock().now().to_msg()
         message.header.frame_id = 'odom'
         fill_pose(message.pose, goal)
-        self.reached_since, self.accepted, self.errors = None, False, []
+        self.reached_since = None
+        self.accepted = False
+        self.errors = []
         self.story.goal(self.robot_time)
         self._goal.publish(message)
 
@@ -152,7 +154,8 @@ class DriveClient(WatchedNode):
             name = status.name.split(':')[0]
             if space and not name.startswith(f'{space}/'):
                 continue
-            node, failed = name.removeprefix(f'{space}/'), status.level == ERROR
+            node = name.removeprefix(f'{space}/')
+            failed = status.level == ERROR
             self.health[node] = status
             self.story.error(self.robot_time, node, status.message if failed else '')
             text = f'{name}: {status.message}'

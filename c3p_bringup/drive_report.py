@@ -73,7 +73,8 @@ def evaluate(job: Job) -> tuple[RunLog, CasterRobot, dict[str, Any]]:
 def mark_missed(metrics: dict[str, Any], reason: str) -> None:
     """Write a `reason` to the `metrics`, unless it is empty: the goal is missed."""
     if reason:
-        metrics['reached'], metrics['missed'] = False, reason
+        metrics['reached'] = False
+        metrics['missed'] = reason
 
 
 def draw(log: RunLog, robot: CasterRobot, metrics: Mapping[str, Any], out: Path,
@@ -181,7 +182,8 @@ def prepare() -> None:
 
 def main() -> int:
     """Serve one job; without one nothing is written."""
-    asked, answered = sys.stdin.buffer, sys.stdout.buffer
+    asked = sys.stdin.buffer
+    answered = sys.stdout.buffer
     # nothing that is printed may be taken for a result
     sys.stdout = sys.stderr
 

@@ -57,8 +57,11 @@ locked after 2.4 s: nothing to answer for 0.25 s; 935 overruns'
         self._forget()
 
     def _forget(self) -> None:
-        self._begin, self._end, self.ended = 0.0, 0.0, ''
-        self._fault_time, self.fault = 0.0, ''
+        self._begin = 0.0
+        self._end = 0.0
+        self.ended = ''
+        self._fault_time = 0.0
+        self.fault = ''
         self._locks: list[tuple[float, str]] = []
         # begin of the present error of each node, and its text; the same of the lock
         self._errors: dict[str, tuple[float, str]] = {}

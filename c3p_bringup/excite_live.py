@@ -28,10 +28,12 @@ from c3p_ros.wire import READERS
 COMMAND_RATE = 50.0
 
 # zero commands before the motion, which unlock the velocity controller, and after it, s
-ZEROS_BEFORE, ZEROS_AFTER = 1.0, 1.0
+ZEROS_BEFORE = 1.0
+ZEROS_AFTER = 1.0
 
 # longest gap of the odometry and longest standstill, s
-SILENCE, STUCK = 0.5, 5.0
+SILENCE = 0.5
+STUCK = 5.0
 
 # a smaller motion is a robot that does not follow, m and rad
 MOVED = 5e-3
@@ -66,9 +68,12 @@ class ExcitationClient(WatchedNode):
         """Create publisher and subscription; the first odometry starts the motion."""
         super().__init__('excitation', **options)
         self.excitation = excitation
-        self.elapsed, self.fault = -ZEROS_BEFORE, ''
+        self.elapsed = -ZEROS_BEFORE
+        self.fault = ''
         self._begin: int | None = None
-        self._start, self._due, self._moved = np.zeros(3), 0, False
+        self._start = np.zeros(3)
+        self._due = 0
+        self._moved = False
         # of the odometry before, ns
         self._stamp = 0
         self.received = time.monotonic()
@@ -99,7 +104,8 @@ class ExcitationClient(WatchedNode):
             return
         self.received, self._stamp = time.monotonic(), message.stamp
         if self._begin is None:
-            self._begin, self._start = message.stamp, pose
+            self._begin = message.stamp
+            self._start = pose
         self.elapsed = (message.stamp - self._begin) * 1e-9 - ZEROS_BEFORE
         if message.stamp < self._due or self.fault:
             return

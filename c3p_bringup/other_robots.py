@@ -15,7 +15,8 @@ from c3p_ros.participants import Discovery
 from c3p_ros.session import Session
 
 # topics that a robot publishes, each by one node, and the one by which its wheels are driven
-FEEDBACK, EFFORT = ('joint_states', 'odom'), 'wheel_effort'
+FEEDBACK = ('joint_states', 'odom')
+EFFORT = 'wheel_effort'
 
 # time limit until the names of nodes are known, which follow their topics, s
 NAMED_WITHIN = 3.0
@@ -51,7 +52,8 @@ class OtherRobots:
     def __init__(self, session: Session, node: Node, present: int = 0,
                  environment: Mapping[str, str] = os.environ) -> None:
         """Start the discovery."""
-        self._session, self._node = session, node
+        self._session = session
+        self._node = node
         self._present = present
         self._topics = [node.resolve_topic_name(topic) for topic in FEEDBACK]
         self._own: Counter[str] = Counter()

@@ -23,7 +23,8 @@ class NodeProcess:
 
     def __init__(self, name: str, module: str, arguments: Sequence[str], log: Path) -> None:
         """Start the process in a session of its own, so that Ctrl-C does not reach it directly."""
-        self.name, self.log = name, log
+        self.name = name
+        self.log = log
         with open(log, 'wb') as output:
             self._process = subprocess.Popen(
                 [sys.executable, '-m', module, '--ros-args', *arguments], stdout=output,

@@ -38,12 +38,23 @@ def track_slip(thresholds, geometry, wheels, bound, steering, twist, rate, torqu
     whether a motor drives it, and the limit of the rate, `memory` (5, n) spin, limit, time since
     the last slip, durations of slip and overspeed. The torque limits are written into `limits`.
     """
-    slip_speed, slip_fraction, most, least = (thresholds[0], thresholds[1], thresholds[2],
-                                              thresholds[3])
-    hold, recovery, overspeed = thresholds[4], thresholds[5], thresholds[6]
-    radius, driven, rate_limit = wheels[0], wheels[1], wheels[2]
-    spin, limit, gripped, slipped, fast = memory[0], memory[1], memory[2], memory[3], memory[4]
-    rolling, axle = work[0], work[1]
+    slip_speed = thresholds[0]
+    slip_fraction = thresholds[1]
+    most = thresholds[2]
+    least = thresholds[3]
+    hold = thresholds[4]
+    recovery = thresholds[5]
+    overspeed = thresholds[6]
+    radius = wheels[0]
+    driven = wheels[1]
+    rate_limit = wheels[2]
+    spin = memory[0]
+    limit = memory[1]
+    gripped = memory[2]
+    slipped = memory[3]
+    fast = memory[4]
+    rolling = work[0]
+    axle = work[1]
     trouble = False
     rows(geometry, steering, rolling, axle)
     for i in range(len(radius)):

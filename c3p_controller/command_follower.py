@@ -37,7 +37,8 @@ from c3p_kernels.compiled import kernel
 WAITING = 3
 
 # made-up cycles before the first: a plan is made and followed, so that everything is compiled
-WARM_UP, WARM_UP_PERIOD = 60, 0.005
+WARM_UP = 60
+WARM_UP_PERIOD = 0.005
 
 # their steering angles, rad: rolling lines are not one line
 WARM_STEERING = 0.5
@@ -51,8 +52,12 @@ STANDSTILL_COMMAND = 1e-3
 # standstill of this duration, with standstill commanded, is rest, s
 REST_AFTER = 0.1
 
-NOTHING, TWIST, PREVIEW, STOP, REST, BRAKE = ('nothing', 'twist', 'ahead', 'stop', 'rest',
-                                              'brake')
+NOTHING = 'nothing'
+TWIST = 'twist'
+PREVIEW = 'ahead'
+STOP = 'stop'
+REST = 'rest'
+BRAKE = 'brake'
 
 
 class LawFailure(ArithmeticError):
@@ -127,7 +132,8 @@ class CommandFollower:
 
     def warm_up(self) -> None:
         """Compile the kernels, with and without a preview."""
-        zero, askew = np.zeros(self._robot.count), np.full(self._robot.count, WARM_STEERING)
+        zero = np.zeros(self._robot.count)
+        askew = np.full(self._robot.count, WARM_STEERING)
         preview = Preview(np.array([0.0, 1.0]), np.array([[0.0, 0.0, 0.0], [0.1, 0.1, 0.0]]),
                           np.full((2, 3), [0.1, 0.1, 0.0]))
         limits = self.settings.limits
@@ -152,7 +158,8 @@ class CommandFollower:
         ValueError
             An invalid preview; see `check_preview` and `limit_preview`.
         """
-        preview, limits = check_preview(preview), self.settings.limits
+        preview = check_preview(preview)
+        limits = self.settings.limits
         self._previews[stamp] = preview, limits, limit_preview(preview, limits)
         while len(self._previews) > WAITING:
             del self._previews[next(iter(self._previews))]
@@ -221,7 +228,9 @@ class CommandFollower:
 
     def _override(self, follows: str, sensed: Sensed, torque: Array) -> Array:
         """Send a torque in the place of the law's."""
-        self._stop, self.follows, self._gripping.sent = None, follows, torque
+        self._stop = None
+        self.follows = follows
+        self._gripping.sent = torque
         self.law.reset(sensed)
         return torque.copy()
 

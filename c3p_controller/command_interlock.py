@@ -47,11 +47,14 @@ class CommandInterlock:
 
     def __init__(self, command_timeout: float, start_silence: float) -> None:
         """Start locked, without a command."""
-        self.command_timeout, self.start_silence = command_timeout, start_silence
+        self.command_timeout = command_timeout
+        self.start_silence = start_silence
         self.lock = STARTING
         self._command: Array | None = None
         self._before: Array | None = None
-        self._stamp, self._stamp_before, self.stamp = 0, 0, 0
+        self._stamp = 0
+        self._stamp_before = 0
+        self.stamp = 0
         self._received = 0.0
         self._silent_since: float | None = None
         self._released, self._unlocked, self._stopped = False, -math.inf, -math.inf
@@ -59,8 +62,11 @@ class CommandInterlock:
     def command(self, twist: Array, now: float, stamp: int = 0) -> None:
         """Receive a command (3,) with its stamp in ns (0 for none) at time `now`, s."""
         # an expired command must not become active again for a cycle
-        self._before, self._command = None if self.stale(now) else self._command, twist
-        self._stamp_before, self._stamp, self._received = self._stamp, stamp, now
+        self._before = None if self.stale(now) else self._command
+        self._command = twist
+        self._stamp_before = self._stamp
+        self._stamp = stamp
+        self._received = now
         self._silent_since = None
         # a zero command since the lock counts, also while the chain was incomplete
         self._released |= bool((abs(twist) <= ZERO_COMMAND).all())
@@ -69,7 +75,8 @@ class CommandInterlock:
         """Lock because of `reason`; the first reason stays."""
         if not self.lock:
             self.lock = reason
-        self._silent_since, self._released = None, False
+        self._silent_since = None
+        self._released = False
 
     def stop(self, reason: str, now: float) -> None:
         """Lock at `now`, s, because of `reason`, for STOPPED_FOR at least; ends the goal."""
@@ -82,7 +89,8 @@ class CommandInterlock:
 
     def retune(self, command_timeout: float, start_silence: float) -> None:
         """Replace the times, s."""
-        self.command_timeout, self.start_silence = command_timeout, start_silence
+        self.command_timeout = command_timeout
+        self.start_silence = start_silence
 
     def silence(self, now: float) -> str:
         """Return a report of expired commands, '' while they arrive."""
@@ -105,7 +113,8 @@ class CommandInterlock:
         else:
             quiet = self._released
         if quiet:
-            self.lock, self._unlocked = '', now
+            self.lock = ''
+            self._unlocked = now
 
     def opening(self, now: float) -> bool:
         """Return whether the torques must be zero, so that the drives re-arm."""

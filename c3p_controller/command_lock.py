@@ -15,7 +15,9 @@ import math
 from typing import NamedTuple
 
 # `start` of a lock
-CLOSED, LATCHED, OPEN = 'closed', 'latched', 'open'
+CLOSED = 'closed'
+LATCHED = 'latched'
+OPEN = 'open'
 STARTS = (CLOSED, LATCHED, OPEN)
 
 # for how long, s, a press that was received reliably outlasts a false that was received best
@@ -68,7 +70,8 @@ class LockState:
 
     def take(self, pressed: bool, now: float) -> None:
         """Process a message that was just published."""
-        self.received, self.pressed = now, pressed
+        self.received = now
+        self.pressed = pressed
         self.unknown = False
         if pressed:
             self._secured = now
@@ -82,7 +85,8 @@ class LockState:
         that repeats its state then opens the lock with its next message.
         """
         if pressed or not 0.0 <= now - self._secured < COPY_DELAY:
-            self.received, self.pressed = now, pressed
+            self.received = now
+            self.pressed = pressed
             self.unknown = False
 
     def take_kept(self, pressed: bool, now: float) -> None:

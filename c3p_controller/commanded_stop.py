@@ -54,7 +54,8 @@ class CommandedStop:
         """Start without a stop."""
         self._robot, self._able = robot, braking_deceleration(robot)
         self._stop: OrderedStop | None = None
-        self._deceleration, self.text = 0.0, ''
+        self._deceleration = 0.0
+        self.text = ''
 
     def step(self, now: float, wheel_rate: Array, stops: bool, deceleration: float) -> None:
         """
@@ -70,7 +71,8 @@ class CommandedStop:
             Of a stop, by the limits of the controller; another one is a new order.
         """
         if not stops:
-            self._stop, self.text = None, ''
+            self._stop = None
+            self.text = ''
             return
         # of three wheels and more the fastest may spin
         rolling = min(2, max(1, len(wheel_rate) - 1))

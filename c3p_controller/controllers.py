@@ -80,7 +80,8 @@ def make_chain(values: Any, robot: CasterRobot) -> PaperChain | CommandFollower:
     if law_named(values.controller).compiler and not COMPILER:
         raise ValueError(f"controller: {values.controller} needs the compiler (`pip install "
                          f"'{NUMBA}'`), without it a plan takes longer than it lasts")
-    law, settings = make_law(values, robot), follower_of(values)
+    law = make_law(values, robot)
+    settings = follower_of(values)
     chain = (PaperChain(robot, law, settings)
              if law.inverse_dynamics and isinstance(law, PaperLaw)
              else CommandFollower(robot, law, settings))

@@ -23,7 +23,9 @@ from c3p_kinematics._planar_kernels import rows
 # a speed above FACTOR times the commanded one, and by these margins, is too fast: m/s, and rad/s
 # of manoeuvres that turn the casters. The speed is |v| + l |ω| with l the distance of the
 # outermost pivot
-FACTOR, MARGIN, YAW_MARGIN = 2.0, 0.5, 1.0
+FACTOR = 2.0
+MARGIN = 0.5
+YAW_MARGIN = 1.0
 
 # rate at which a commanded speed that has fallen is forgotten, m/s²
 FORGOTTEN = 1.0
@@ -71,7 +73,10 @@ class DivergenceWatch:
 
     def reset(self) -> None:
         """Forget the past."""
-        self._commanded, self._time, self._work, self._fault = 0.0, 0.0, 0.0, ''
+        self._commanded = 0.0
+        self._time = 0.0
+        self._work = 0.0
+        self._fault = ''
         # of the last preview, and its largest speed
         self._velocity: Array | None = None
         self._fastest = 0.0
@@ -96,10 +101,12 @@ class DivergenceWatch:
             The speed has been too high, with work of the motors, for `PATIENCE`; from then on
             in each cycle, until the robot is at rest.
         """
-        lever, preview = self._lever, setpoint.preview
+        lever = self._lever
+        preview = setpoint.preview
         # a preview serves several cycles
         if preview is None:
-            self._velocity, self._fastest = None, 0.0
+            self._velocity = None
+            self._fastest = 0.0
         elif preview.velocity is not self._velocity:
             self._velocity = preview.velocity
             self._fastest = _fastest(preview.velocity, lever)

@@ -101,7 +101,8 @@ def limit_torque(torque: Array, limit: Array) -> Array:
     >>> limit_torque(np.array([2.0, 1.0, 0.5]), np.array([1.0, 1.0, 0.0]))
     array([1. , 0.5, 0. ])
     """
-    torque, limit = np.ascontiguousarray(torque, float), np.ascontiguousarray(limit, float)
+    torque = np.ascontiguousarray(torque, float)
+    limit = np.ascontiguousarray(limit, float)
     limited = np.empty(len(torque))
     scale_down(torque, limit, limited)
     return limited
@@ -208,7 +209,8 @@ class TractionControl:
     @settings.setter
     def settings(self, settings: TractionSettings) -> None:
         """Replace thresholds and times."""
-        self._settings, s = settings, settings
+        self._settings = settings
+        s = settings
         self._thresholds = np.array([s.slip_speed, s.slip_fraction, s.cut, s.least, s.hold,
                                      s.recovery, s.overspeed])
 
@@ -272,7 +274,8 @@ class TractionControl:
         return f'grip returns: {", ".join(limited)}' if limited else ''
 
     def _judge(self, sensed: Sensed) -> str:
-        patience, driven = self.settings.patience, self.robot.driven
+        patience = self.settings.patience
+        driven = self.robot.driven
         together = float(self._slipped[driven].min()) if driven.any() else 0.0
         if together > patience:
             return (f'all driven wheels have slipped for {together:.1f} s: the floor transmits '
@@ -302,7 +305,8 @@ class GrippingLaw:
 
     def __init__(self, law: TorqueLaw, traction: TractionControl) -> None:
         """Start without torque."""
-        self.law, self.traction = law, traction
+        self.law = law
+        self.traction = traction
         self._watch = DivergenceWatch(traction.robot)
         self.sent = np.zeros(traction.robot.efforts)
 

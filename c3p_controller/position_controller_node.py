@@ -55,7 +55,9 @@ class PositionControllerNode(SuiteNode):
         self._stamps = CycleClock()
         self._pose: np.ndarray | None = None
         # robot time, s, is continuous also where stamps jump
-        self._twist, self._command_due, self._time = np.zeros(3), 0, 0.0
+        self._twist = np.zeros(3)
+        self._command_due = 0
+        self._time = 0.0
         self._lock = LockWatch(self, self.diagnostics, self._on_lock)
         self._commands = DriveCommands(self, values.use_stamped_vel,
                                        law_named(values.controller).previews, self.watch_time())
@@ -68,7 +70,8 @@ class PositionControllerNode(SuiteNode):
 
     def metrics(self) -> Mapping[str, Any]:
         """Return the metrics for the diagnostics."""
-        goal, zone = self._controller.goal, self._controller.zone
+        goal = self._controller.goal
+        zone = self._controller.zone
         shown = 'none' if goal is None else np.round(goal, 4).tolist()
         return {'controller': self.parameters.value.controller, 'goal': shown,
                 'goal reached': self._goals.life.held,
@@ -98,7 +101,8 @@ class PositionControllerNode(SuiteNode):
         return self._goals.begin(goal, self._pose, self._time)
 
     def _on_odom(self, message: OdometryRead) -> None:
-        now, gap = self.watch_time(), self._odom.age(self.watch_time())
+        now = self.watch_time()
+        gap = self._odom.age(self.watch_time())
         try:
             stamp = self.cycle_stamp(message.stamp, self._odom.timeout)
             self._time += robot_step(self._stamps.accept(stamp))
@@ -106,13 +110,16 @@ class PositionControllerNode(SuiteNode):
             if not (resumes or stamp >= self._command_due):
                 self._odom.beat(now)
                 return
-            pose, speed = planar_pose(message.pose, 'pose'), planar(message.twist, 'twist')
+            pose = planar_pose(message.pose, 'pose')
+            speed = planar(message.twist, 'twist')
             self._frames.odometry(message.frame_id, message.child_frame_id)
         except MessageError as error:
             self.diagnostics.refuse('odom', error)
             return
         self._odom.beat(now)
-        before, self._pose, self._twist = self._pose, pose, speed
+        before = self._pose
+        self._pose = pose
+        self._twist = speed
         self._command_due = stamp + int(1e9 / self.parameters.value.command_rate) - GRACE_NS
         if resumes:
             self._resume(before, pose, gap)
@@ -121,7 +128,9 @@ class PositionControllerNode(SuiteNode):
 
     def _command(self, stamp: int, pose: np.ndarray) -> None:
         """Publish the command at the present pose, and the outcome of the goal if it ends."""
-        values, law, lock = self.parameters.value, self._controller, self._lock.lock
+        values = self.parameters.value
+        law = self._controller
+        lock = self._lock.lock
         command = law.step(pose, self._twist)
         if command is None:
             return
@@ -177,7 +186,8 @@ class PositionControllerNode(SuiteNode):
         return True
 
     def _on_watch(self) -> None:
-        now, values = self.watch_time(), self.parameters.value
+        now = self.watch_time()
+        values = self.parameters.value
         if not self._odom.lost(now) or self._controller.goal is None:
             return
         age = self._odom.age(now)

@@ -27,7 +27,8 @@ LONGEST = 1000.0
 REACH = 0.3
 
 # time between the points of a stop, s, and largest number of them
-STOP_SPACING, STOP_POINTS = 0.05, 100
+STOP_SPACING = 0.05
+STOP_POINTS = 100
 
 
 def limit_preview(preview: Preview, limits: ReferenceLimits) -> Preview:
@@ -55,13 +56,15 @@ def limit_preview(preview: Preview, limits: ReferenceLimits) -> Preview:
     with np.errstate(over='ignore', invalid='ignore'):
         vx, vy, turn = preview.velocity.T
         excess = np.maximum(np.hypot(vx, vy) / limits.speed, np.abs(turn) / limits.yaw_rate)
-        gaps, steps = np.diff(preview.time), np.abs(np.diff(preview.pose, axis=0))
+        gaps = np.diff(preview.time)
+        steps = np.abs(np.diff(preview.pose, axis=0))
         least = np.maximum(np.hypot(steps[:, 0], steps[:, 1]) / limits.speed,
                            steps[:, 2] / limits.yaw_rate)
         if (excess <= 1.0).all() and (least <= gaps).all():
             return preview
         allowed = np.minimum(excess, 1.0)
-        before, after = excess[1:] + excess[:-1], allowed[1:] + allowed[:-1]
+        before = excess[1:] + excess[:-1]
+        after = allowed[1:] + allowed[:-1]
         stretch = np.divide(before, after, out=np.ones(len(gaps)), where=after > 0.0)
         time = np.concatenate(([0.0], np.cumsum(np.maximum(gaps * stretch, least))))
     if not time[-1] <= LONGEST:
@@ -82,8 +85,10 @@ def stay_near(preview: Preview, time: float, pose: Array, limits: ReferenceLimit
              REACH * limits.yaw_rate, gap):
         return preview
     x, y, turn = gap.tolist()
-    distance, turn = math.hypot(x, y), abs(turn)
-    reach, most = REACH * limits.speed, REACH * limits.yaw_rate
+    distance = math.hypot(x, y)
+    turn = abs(turn)
+    reach = REACH * limits.speed
+    most = REACH * limits.yaw_rate
     beyond = np.array([max(0.0, 1.0 - reach / distance) if distance > 0.0 else 0.0] * 2
                       + [max(0.0, 1.0 - most / turn) if turn > 0.0 else 0.0])
     return preview._replace(pose=preview.pose - beyond * gap)
@@ -131,11 +136,13 @@ def stop_preview(pose: Array, twist: Array, lever: float, deceleration: float) -
         return Preview(np.zeros(1), np.array([pose], float), np.zeros((1, 3)))
     count = min(max(2, 1 + math.ceil(duration / STOP_SPACING)), STOP_POINTS)
     time = np.linspace(0.0, duration, count)
-    part, rate = time - time**2 / (2.0 * duration), 1.0 - time / duration
+    part = time - time**2 / (2.0 * duration)
+    rate = 1.0 - time / duration
     yaw = pose[2] + part * twist[2]
     # the chord of an arc points half the turn aside and is shorter by a sinc
     half = 0.5 * part * twist[2]
-    chord, angle = part * np.sinc(half / math.pi), pose[2] + half
+    chord = part * np.sinc(half / math.pi)
+    angle = pose[2] + half
     place = np.column_stack([
         pose[0] + chord * (np.cos(angle) * twist[0] - np.sin(angle) * twist[1]),
         pose[1] + chord * (np.sin(angle) * twist[0] + np.cos(angle) * twist[1]), yaw])

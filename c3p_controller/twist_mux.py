@@ -18,7 +18,8 @@ from typing import NamedTuple
 from c3p_controller.command_lock import STARTS, Lock, LockState
 
 # range of priorities; a lock with the highest masks every source with less
-LOWEST, HIGHEST = 1, 255
+LOWEST = 1
+HIGHEST = 255
 
 # duration of zero commands after a lock has masked the driving source: some, since a queue of one
 # may lose one, s
@@ -70,7 +71,8 @@ class TwistMux:
                  resume: bool = False, start_silence: float = 0.0) -> None:
         """Start without messages; every source must be released first."""
         _check(sources, locks)
-        self.resume, self._start_silence = resume, start_silence
+        self.resume = resume
+        self._start_silence = start_silence
         self._sources = {given.name: _Source(given) for given in sources}
         self._locks = {given.name: LockState(given) for given in locks}
         # source that moves the robot; end of the zero commands
@@ -81,7 +83,9 @@ class TwistMux:
         """Forget the commands before `now`, but not the locks."""
         self._newest, self._opens, self._halt_end = now, now + self._start_silence, -math.inf
         for source in self._sources.values():
-            source.received, source.restless, source.armed = -math.inf, now, False
+            source.received = -math.inf
+            source.restless = now
+            source.armed = False
         for lock in self._locks.values():
             lock.forget_age()
 
@@ -147,11 +151,13 @@ class TwistMux:
         self._newest = now
         for source in self._sources.values():
             if self._masked(source, now):
-                source.armed, source.restless = False, now
+                source.armed = False
+                source.restless = now
             elif now >= self._opens and now - source.restless > source.given.timeout:
                 source.armed = True
         if self._moves and self._masked(self._moves, now):
-            self._moves, self._halt_end = None, now + HALT
+            self._moves = None
+            self._halt_end = now + HALT
 
     def halting(self, now: float) -> bool:
         """Return whether zeros must be sent, after a lock has masked the driving source."""

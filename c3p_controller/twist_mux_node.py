@@ -126,7 +126,8 @@ class TwistMuxNode(SuiteNode):
     def _on_release(self, _: Trigger.Request, answer: Trigger.Response) -> Trigger.Response:
         """Open the locks whose state is unknown."""
         self.compare_inputs()
-        opened, now = ', '.join(self._mux.release(self.watch_time())), self.watch_time()
+        opened = ', '.join(self._mux.release(self.watch_time()))
+        now = self.watch_time()
         unheard = self._mux.unheard()
         pressed = ', '.join(name for name in self._mux.locks(now) if name not in unheard)
         self._on_watch()

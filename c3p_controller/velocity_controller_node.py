@@ -49,7 +49,9 @@ class VelocityControllerNode(SuiteNode):
         self._joints, self.efforts = JointCoding(self.robot), EffortCoding(self.robot)
         self.interlock = CommandInterlock(values.cmd_vel_timeout, values.start_silence)
         self._stamps, self._sensed = CycleClock(), StampJoin('joints', 'odom')
-        self._steps, self._time, self.frame = StepWatch(), 0.0, 'odom'
+        self._steps = StepWatch()
+        self._time = 0.0
+        self.frame = 'odom'
         self._newest, self._pace = 0, SampleStep(values.stamp_jitter)
         self._repetition, self._law = Repetition(self.robot.count), make_chain(values, self.robot)
         for text in (*self.robot_warnings, *installed_laws().troubles,
@@ -91,7 +93,8 @@ class VelocityControllerNode(SuiteNode):
             return
         if self._repetition.found(*sample):  # silent hardware: as if no message had come
             return
-        now, stamp = self.watch_time(), message.stamp
+        now = self.watch_time()
+        stamp = message.stamp
         # longer than any delay of a network: a simulation or a bag has restarted
         if self._newest - stamp > 1e9 * self.alive.timeout:
             self.interlock.fault('time went back')
@@ -106,7 +109,8 @@ class VelocityControllerNode(SuiteNode):
 
     def _on_odom(self, message: OdometryRead) -> None:
         try:
-            twist, pose = planar(message.twist, 'twist'), planar_pose(message.pose, 'pose')
+            twist = planar(message.twist, 'twist')
+            pose = planar_pose(message.pose, 'pose')
         except MessageError as error:
             self.diagnostics.refuse('odom', error)
             return
@@ -124,7 +128,9 @@ class VelocityControllerNode(SuiteNode):
         except MessageError as error:
             self.diagnostics.refuse('joint_states', error)
             return
-        begin, now, self._time = time.perf_counter(), self.watch_time(), self._time + (dt or 0.0)
+        begin = time.perf_counter()
+        now = self.watch_time()
+        self._time = self._time + (dt or 0.0)
         sensed = Sensed(self._time, joints[0], joints[3], pose, twist)
         if dt is not None and dt > self.alive.timeout:
             self.interlock.fault(f'nothing to answer for {dt:.2f} s')  # nor for the drives
@@ -152,7 +158,8 @@ class VelocityControllerNode(SuiteNode):
         self._steps.add(taken + time.perf_counter() - begin, None if self.simulated_time else dt)
 
     def _on_watch(self) -> None:
-        now, report = self.watch_time(), self.diagnostics.condition
+        now = self.watch_time()
+        report = self.diagnostics.condition
         if lost := self.alive.lost(now):
             self.interlock.fault(reason := f'no {", ".join(lost)}')
             report('chain', ERROR, f'{reason} ({self.alive.ages(now)}): the wheels brake')
@@ -163,7 +170,8 @@ class VelocityControllerNode(SuiteNode):
         self._stop.diagnose()
         report('cmd_vel', *warned(self.interlock.silence(now)))
         self._lock.diagnose(self.interlock.lock, self.interlock.remedy(), known=bool(lost))
-        text, fault = self._law.traction.describe(), self._law.traction.fault
+        text = self._law.traction.describe()
+        fault = self._law.traction.fault
         report('traction', ERROR if fault else WARN if text else OK, text or 'all wheels grip')
         report('step', *warned(self._steps.late(), 'in time again'))
 

@@ -181,7 +181,10 @@ class Agv:
         ½ (μ_vv v² + μ_ww w²) and the caster ½ (μ_e s² + μ_a u²), where s and u are the velocity
         of its pivot along f₃ and e₃.
         """
-        l, r, a, d = self.track, self.wheel_radius, self.axle_distance, self.caster_offset
+        l = self.track
+        r = self.wheel_radius
+        a = self.axle_distance
+        d = self.caster_offset
         # what a rolling wheel weighs along its way
         rolling = self.wheel_mass + self.wheel_spin_inertia / r**2
         ahead = 1.0 - self.link_com / d

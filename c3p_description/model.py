@@ -33,7 +33,9 @@ TYRE_FRICTION = 0.6
 TRACTION_MARGIN = 0.7
 
 # of a robot: lengths [m], offsets and radii of casters [m], masses and inertias [kg, kg·m²]
-LONGEST, SHORTEST, HEAVIEST = 1e3, 1e-6, 1e9
+LONGEST = 1e3
+SHORTEST = 1e-6
+HEAVIEST = 1e9
 
 # fields of the motors, one value per caster
 LIMITS = ('torque_limit', 'wheel_rate_limit', 'steering_torque_limit', 'steering_rate_limit')

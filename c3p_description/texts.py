@@ -6,7 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 # characters of a value in an error, entries of a collection, and how deep collections are shown
-MOST_CHARACTERS, MOST_ENTRIES, DEEPEST = 140, 6, 3
+MOST_CHARACTERS = 140
+MOST_ENTRIES = 6
+DEEPEST = 3
 # characters of a text that is shown whole
 WHOLE = 70
 

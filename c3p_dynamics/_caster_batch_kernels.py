@@ -35,16 +35,25 @@ def forwards(geometry, inertia, platform, losses, steering, twist, torque, wrenc
 def masses_and_biases(geometry, inertia, platform, steering, twist, mass, bias):
     """Write M (B, 3, 3) and G (B, 3) of a batch of `steering` (B, n) and `twist` (B, 3)."""
     n = len(geometry)
-    model, idle = packed_model(geometry, inertia, platform, np.zeros((n, 6))), np.zeros(n)
+    model = packed_model(geometry, inertia, platform, np.zeros((n, 6)))
+    idle = np.zeros(n)
     for b in range(len(steering)):
         load(model, steering[b], idle)
         m00, m01, m02, m11, m12, m22, f0, f1, f2, _ = equations(model, twist[b, 0], twist[b, 1],
                                                                 twist[b, 2])
-        mass[b, 0, 0], mass[b, 0, 1], mass[b, 0, 2] = m00, m01, m02
-        mass[b, 1, 0], mass[b, 1, 1], mass[b, 1, 2] = m01, m11, m12
-        mass[b, 2, 0], mass[b, 2, 1], mass[b, 2, 2] = m02, m12, m22
+        mass[b, 0, 0] = m00
+        mass[b, 0, 1] = m01
+        mass[b, 0, 2] = m02
+        mass[b, 1, 0] = m01
+        mass[b, 1, 1] = m11
+        mass[b, 1, 2] = m12
+        mass[b, 2, 0] = m02
+        mass[b, 2, 1] = m12
+        mass[b, 2, 2] = m22
         # without friction and torques F is 0
-        bias[b, 0], bias[b, 1], bias[b, 2] = -f0, -f1, -f2
+        bias[b, 0] = -f0
+        bias[b, 1] = -f1
+        bias[b, 2] = -f2
 
 
 @kernel
@@ -56,10 +65,17 @@ def weighted_shares(geometry, inertia, platform, losses, steering, twist, accel,
     A negative `ridge` stands for `part` of the strongest motor's weighted reach. Friction in
     `losses` is part of the motion that `accel` (B, 3) asks for.
     """
-    n, m, model = len(geometry), len(limit), packed_model(geometry, inertia, platform, losses)
-    idle, still, low = np.zeros(m), np.zeros(3), -limit
-    drift, target = np.empty(3), np.empty(3)
-    d_steering, d_twist, reach = np.empty((3, n)), np.empty((3, 3)), np.empty((3, m))
+    n = len(geometry)
+    m = len(limit)
+    model = packed_model(geometry, inertia, platform, losses)
+    idle = np.zeros(m)
+    still = np.zeros(3)
+    low = -limit
+    drift = np.empty(3)
+    target = np.empty(3)
+    d_steering = np.empty((3, n))
+    d_twist = np.empty((3, 3))
+    reach = np.empty((3, m))
     for b in range(len(steering)):
         forward_derivatives(model, steering[b], twist[b], idle, still, drift, d_steering, d_twist,
                             reach)

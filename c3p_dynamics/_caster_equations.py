@@ -59,7 +59,9 @@ LOT = 8
 @inlined
 def platform_terms(platform):
     """Return m, m cx, m cy and the inertia about the origin, of ``CasterRobot.platform``."""
-    m, cx, cy = platform[0], platform[2], platform[3]
+    m = platform[0]
+    cx = platform[2]
+    cy = platform[3]
     return m, m * cx, m * cy, platform[1] + m * (cx * cx + cy * cy)
 
 
@@ -104,15 +106,19 @@ def turning_part(surplus, c, s, x, y):
     are its entries 00 (11 is the negative), 01, 02, 12 and 22 about the platform's origin.
     """
     part = surplus * s
-    q, t = part * s, -part * c
-    a, b = x * t - y * q, x * q + y * t
+    q = part * s
+    t = -part * c
+    a = x * t - y * q
+    b = x * q + y * t
     return q, t, a, -b, -(y * a + x * b)
 
 
 @inlined
 def cofactors(m00, m01, m02, m11, m12, m22):
     """Return the upper triangle of the adjugate of a symmetric matrix, and its determinant."""
-    c00, c01, c02 = m11 * m22 - m12 * m12, m12 * m02 - m01 * m22, m01 * m12 - m11 * m02
+    c00 = m11 * m22 - m12 * m12
+    c01 = m12 * m02 - m01 * m22
+    c02 = m01 * m12 - m11 * m02
     return (c00, c01, c02, m00 * m22 - m02 * m02, m01 * m02 - m00 * m12, m00 * m11 - m01 * m01,
             m00 * c00 + m01 * c01 + m02 * c02)
 
@@ -127,15 +133,24 @@ def times(m00, m01, m02, m11, m12, m22, x, y, z):
 def packed_model(geometry, inertia, platform, losses):
     """Return the model of a robot, packed as its properties of these names, at θ_s = τ = 0."""
     n = len(geometry)
-    body, casters = np.empty(8), np.zeros((n, COLUMNS))
+    body = np.empty(8)
+    casters = np.zeros((n, COLUMNS))
     m, mx, my, about = platform_terms(platform)
-    body[0], body[1], body[2] = m, mx, my
-    m00, m02, m11, m12, m22 = m, -my, m, mx, about
+    body[0] = m
+    body[1] = mx
+    body[2] = my
+    m00 = m
+    m02 = -my
+    m11 = m
+    m12 = mx
+    m22 = about
     lossy = 0
     for i in range(n):
         x, y = geometry[i, 0], geometry[i, 1]
-        along, across = inertia[i, 0], inertia[i, 1]
-        casters[i, X], casters[i, Y] = x, y
+        along = inertia[i, 0]
+        across = inertia[i, 1]
+        casters[i, X] = x
+        casters[i, Y] = y
         casters[i, PER_OFFSET], casters[i, PER_RADIUS] = 1.0 / geometry[i, 2], 1.0 / geometry[i, 3]
         casters[i, ROLLING], casters[i, AXLE], casters[i, KAPPA] = along, across, inertia[i, 2]
         casters[i, SURPLUS] = along - across
@@ -151,7 +166,11 @@ def packed_model(geometry, inertia, platform, losses):
         m11 += along
         m12 += along * x
         m22 += across * y * y + along * x * x
-    body[3], body[4], body[5], body[6], body[7] = m00, m02, m11, m12, m22
+    body[3] = m00
+    body[4] = m02
+    body[5] = m11
+    body[6] = m12
+    body[7] = m22
     # no friction, no lots: `equations` then leaves it out
     return geometry, body, casters, np.zeros((2, lossy * LOT * ((3 * n + LOT - 1) // LOT)))
 
@@ -176,8 +195,14 @@ def equations(model, vx, vy, w):
     caller.
     """
     _, body, casters, levels = model
-    n, lots = len(casters), levels.shape[1]
-    m00, m01, m02, m11, m12, m22 = body[3], 0.0, body[4], body[5], body[6], body[7]
+    n = len(casters)
+    lots = levels.shape[1]
+    m00 = body[3]
+    m01 = 0.0
+    m02 = body[4]
+    m11 = body[5]
+    m12 = body[6]
+    m22 = body[7]
     # first the speeds and M, and the arguments of dry friction
     for i in range(n):
         x, y = casters[i, X], casters[i, Y]
@@ -185,12 +210,16 @@ def equations(model, vx, vy, w):
         along, across = projected(c, s, x, y, vx, vy, w)
         contact = -casters[i, PER_OFFSET] * across
         rate = contact - w
-        casters[i, COS], casters[i, SIN] = c, s
-        casters[i, ALONG], casters[i, ACROSS], casters[i, RATE] = along, across, rate
+        casters[i, COS] = c
+        casters[i, SIN] = s
+        casters[i, ALONG] = along
+        casters[i, ACROSS] = across
+        casters[i, RATE] = rate
         if lots > 0:
             steepness = casters[i, STEEPNESS]
             levels[0, i] = steepness * casters[i, PER_RADIUS] * along
-            levels[0, n + i], levels[0, 2 * n + i] = steepness * rate, steepness * contact
+            levels[0, n + i] = steepness * rate
+            levels[0, 2 * n + i] = steepness * contact
         q, d01, d02, d12, d22 = turning_part(casters[i, SURPLUS], c, s, x, y)
         m00 += q
         m01 += d01
@@ -203,7 +232,10 @@ def equations(model, vx, vy, w):
         levels[1, j] = tanh(levels[0, j])
     # then the forces: those of the platform's own motion, and P and Q of each caster
     g0, g1, g2 = platform_force(body[0], body[1], body[2], 0.0, vx, vy, w, 0.0, 0.0, 0.0)
-    f0, f1, f2, loss = -g0, -g1, -g2, 0.0
+    f0 = -g0
+    f1 = -g1
+    f2 = -g2
+    loss = 0.0
     for i in range(n):
         c, s, along, across = casters[i, COS], casters[i, SIN], casters[i, ALONG], casters[i,
                                                                                          ACROSS]
@@ -211,7 +243,8 @@ def equations(model, vx, vy, w):
         own, rest, side = caster_inertia_force(casters[i, ROLLING], casters[i, AXLE],
                                                casters[i, KAPPA], along, across, rate, 0.0, 0.0)
         turn = casters[i, TURN]
-        p, q = casters[i, DRIVE] - own - rest, -side - casters[i, PER_OFFSET] * turn
+        p = casters[i, DRIVE] - own - rest
+        q = -side - casters[i, PER_OFFSET] * turn
         f2 -= turn
         if lots > 0:
             roll, pivot, scrub, wheel = friction_torques(casters, levels, i)
@@ -292,33 +325,60 @@ def forward_derivatives(model, steering, twist, torque, wrench, accel, d_steerin
     `wrench` (3,) pushes the platform at its origin, in its axes; ν̇ depends on it by M⁻¹.
     """
     _, body, casters, levels = model
-    n, lots, powered = len(casters), levels.shape[1], d_torque.shape[1] > len(casters)
-    vx, vy, w = twist[0], twist[1], twist[2]
+    n = len(casters)
+    lots = levels.shape[1]
+    powered = d_torque.shape[1] > len(casters)
+    vx = twist[0]
+    vy = twist[1]
+    w = twist[2]
     load(model, steering, torque)
     m00, m01, m02, m11, m12, m22, f0, f1, f2, _ = equations(model, vx, vy, w)
     i00, i01, i02, i11, i12, i22, determinant = cofactors(m00, m01, m02, m11, m12, m22)
     by = 1.0 / determinant
-    i00, i01, i02, i11, i12, i22 = by * i00, by * i01, by * i02, by * i11, by * i12, by * i22
+    i00 = by * i00
+    i01 = by * i01
+    i02 = by * i02
+    i11 = by * i11
+    i12 = by * i12
+    i22 = by * i22
     a0, a1, a2 = times(i00, i01, i02, i11, i12, i22, f0 + wrench[0], f1 + wrench[1],
                        f2 + wrench[2])
-    accel[0], accel[1], accel[2] = a0, a1, a2
+    accel[0] = a0
+    accel[1] = a1
+    accel[2] = a2
     # b: ∂R/∂ν, which begins with −∂G/∂ν of the platform alone
-    m, mx, my = body[0], body[1], body[2]
-    b00, b01, b02 = 0.0, m * w, m * vy + 2.0 * w * mx
-    b10, b11, b12 = -m * w, 0.0, 2.0 * w * my - m * vx
-    b20, b21, b22 = -w * mx, -w * my, -(mx * vx + my * vy)
+    m = body[0]
+    mx = body[1]
+    my = body[2]
+    b00 = 0.0
+    b01 = m * w
+    b02 = m * vy + 2.0 * w * mx
+    b10 = -m * w
+    b11 = 0.0
+    b12 = 2.0 * w * my - m * vx
+    b20 = -w * mx
+    b21 = -w * my
+    b22 = -(mx * vx + my * vy)
     for i in range(n):
-        by_d, by_r, x, y = (casters[i, PER_OFFSET], casters[i, PER_RADIUS], casters[i, X],
-                            casters[i, Y])
+        by_d = casters[i, PER_OFFSET]
+        by_r = casters[i, PER_RADIUS]
+        x = casters[i, X]
+        y = casters[i, Y]
         c, s = casters[i, COS], casters[i, SIN]
-        along, across, rate = casters[i, ALONG], casters[i, ACROSS], casters[i, RATE]
+        along = casters[i, ALONG]
+        across = casters[i, ACROSS]
+        rate = casters[i, RATE]
         # yaw parts of the rows Rx and Ra
-        ez, az = s * y + c * x, s * x - c * y
+        ez = s * y + c * x
+        az = s * x - c * y
         along_accel, across_accel = projected(c, s, x, y, a0, a1, a2)
-        me, ma, kappa = casters[i, ROLLING], casters[i, AXLE], casters[i, KAPPA]
+        me = casters[i, ROLLING]
+        ma = casters[i, AXLE]
+        kappa = casters[i, KAPPA]
         own, rest, reaction = caster_inertia_force(me, ma, kappa, along, across, rate, along_accel,
                                                    across_accel)
-        push, side = casters[i, DRIVE] - own - rest, -reaction - by_d * casters[i, TURN]
+        push = casters[i, DRIVE] - own - rest
+        side = -reaction - by_d * casters[i, TURN]
         roll_slope = pivot_slope = scrub_slope = 0.0
         if lots > 0:
             roll, pivot, scrub, _ = friction_torques(casters, levels, i)
@@ -351,8 +411,10 @@ def forward_derivatives(model, steering, twist, torque, wrench, accel, d_steerin
             d_torque[0, n + i], d_torque[1, n + i], d_torque[2, n + i] = times(
                 i00, i01, i02, i11, i12, i22, -c * by_d, -s * by_d, -az * by_d - 1.0)
         # by ν: rows of P and Q, [Rx ∂s + Ra ∂u + z ∂ω], and the pivot's torque on the platform
-        p_x, q_x = c * push_u - s * push_s, c * side_u - s * side_s
-        p_y, q_y = c * push_s + s * push_u, c * side_s + s * side_u
+        p_x = c * push_u - s * push_s
+        q_x = c * side_u - s * side_s
+        p_y = c * push_s + s * push_u
+        q_y = c * side_s + s * side_u
         p_w = ez * push_s + az * push_u + push_w
         q_w = ez * side_s + az * side_u + side_w
         b00 += c * q_x - s * p_x

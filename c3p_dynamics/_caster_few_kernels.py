@@ -84,16 +84,23 @@ def accelerations(one, body, lossy, n, c, s, moving, vx, vy, w, wx, wy, wz):
     along, across, contact, rate = moving
     x, y = one[X], one[Y]
     q, d01, d02, d12, d22 = _turning_part(one[SURPLUS], c, s, x, y)
-    m00, m01, m02 = added(body[3], q, n), added(0.0, d01, n), added(body[4], d02, n)
-    m11, m12, m22 = taken(body[5], q, n), added(body[6], d12, n), added(body[7], d22, n)
+    m00 = added(body[3], q, n)
+    m01 = added(0.0, d01, n)
+    m02 = added(body[4], d02, n)
+    m11 = taken(body[5], q, n)
+    m12 = added(body[6], d12, n)
+    m22 = added(body[7], d22, n)
     g0, g1, g2 = platform_force(body[0], body[1], body[2], 0.0, vx, vy, w, 0.0, 0.0, 0.0)
     own, rest, side = _inertia_force(one[ROLLING], one[AXLE], one[KAPPA], along, across, rate,
                                      0.0, 0.0)
-    turn, loss = one[TURN], 0.0
-    p, q = one[DRIVE] - own - rest, -side - one[PER_OFFSET] * turn
+    turn = one[TURN]
+    loss = 0.0
+    p = one[DRIVE] - own - rest
+    q = -side - one[PER_OFFSET] * turn
     pivot = 0.0 * turn
     if lossy:
-        steepness, wheel = one[STEEPNESS], one[PER_RADIUS] * along
+        steepness = one[STEEPNESS]
+        wheel = one[PER_RADIUS] * along
         roll = (one[ROLL_VISCOUS] * wheel
                 + one[ROLL_DRY] * tanh(steepness * one[PER_RADIUS] * along))
         pivot = one[PIVOT_VISCOUS] * rate + one[PIVOT_DRY] * tanh(steepness * rate)
@@ -112,54 +119,86 @@ def accelerations(one, body, lossy, n, c, s, moving, vx, vy, w, wx, wy, wz):
 def march_few(model, state, wx, wy, wz, dt, steps):
     """Advance `state` by steps of a loaded model of three or four casters, as `march`."""
     _, body, casters, levels = model
-    n, lossy = len(casters), levels.shape[1] > 0
-    columns, angles, turned = np.empty((COLUMNS, FEW)), np.empty((1, FEW)), np.empty((1, FEW))
+    n = len(casters)
+    lossy = levels.shape[1] > 0
+    columns = np.empty((COLUMNS, FEW))
+    angles = np.empty((1, FEW))
+    turned = np.empty((1, FEW))
     for k in range(FEW):
         # a lane that is left over repeats the last caster
         i = min(k, n - 1)
         for j in range(ACROSS):
             columns[j, k] = casters[i, j]
         angles[0, k], turned[0, k] = state[6 + i], state[6 + n + i]
-    one, angle, wheels = as_few(columns), as_few(angles), as_few(turned)
-    half, sixth = 0.5 * dt, dt / 6.0
-    start, spun = angle[0], wheels[0]
-    px, py, phi, vx, vy, w = state[0], state[1], state[2], state[3], state[4], state[5]
-    work, lost = state[6 + 2 * n], state[7 + 2 * n]
+    one = as_few(columns)
+    angle = as_few(angles)
+    wheels = as_few(turned)
+    half = 0.5 * dt
+    sixth = dt / 6.0
+    start = angle[0]
+    spun = wheels[0]
+    px = state[0]
+    py = state[1]
+    phi = state[2]
+    vx = state[3]
+    vy = state[4]
+    w = state[5]
+    work = state[6 + 2 * n]
+    lost = state[7 + 2 * n]
     c, s = circle(start)
     for _ in range(steps):
         moving = speeds(one, c, s, vx, vy, w)
-        rates, alongs = 0.0 + moving[3], 0.0 + moving[0]
+        rates = 0.0 + moving[3]
+        alongs = 0.0 + moving[0]
         cn, sn = circle(start + half * moving[3])
         a0, a1, a2, loss = accelerations(one, body, lossy, n, c, s, moving, vx, vy, w, wx, wy, wz)
         h, g = elementary.circle(phi)
         dx, dy = h * vx - g * vy, g * vx + h * vy
-        sx, sy, sw = vx, vy, w
+        sx = vx
+        sy = vy
+        sw = w
         # two stages in the middle of the step
-        b0, b1, b2, turn = a0, a1, a2, w
+        b0 = a0
+        b1 = a1
+        b2 = a2
+        turn = w
         for stage in range(2):
             c, s = cn, sn
             h, g = elementary.circle(phi + half * turn)
-            ux, uy, turn = vx + half * b0, vy + half * b1, w + half * b2
+            ux = vx + half * b0
+            uy = vy + half * b1
+            turn = w + half * b2
             moving = speeds(one, c, s, ux, uy, turn)
-            rates, alongs = rates + 2.0 * moving[3], alongs + 2.0 * moving[0]
+            rates = rates + 2.0 * moving[3]
+            alongs = alongs + 2.0 * moving[0]
             cn, sn = circle(start + (half if stage == 0 else dt) * moving[3])
             b0, b1, b2, more = accelerations(one, body, lossy, n, c, s, moving, ux, uy, turn, wx,
                                              wy, wz)
-            a0, a1, a2, loss = a0 + 2.0 * b0, a1 + 2.0 * b1, a2 + 2.0 * b2, loss + 2.0 * more
-            sx, sy, sw = sx + 2.0 * ux, sy + 2.0 * uy, sw + 2.0 * turn
+            a0 = a0 + 2.0 * b0
+            a1 = a1 + 2.0 * b1
+            a2 = a2 + 2.0 * b2
+            loss = loss + 2.0 * more
+            sx = sx + 2.0 * ux
+            sy = sy + 2.0 * uy
+            sw = sw + 2.0 * turn
             dx, dy = dx + 2.0 * (h * ux - g * uy), dy + 2.0 * (g * ux + h * uy)
         # and one at its end
         c, s = cn, sn
         h, g = elementary.circle(phi + dt * turn)
-        ux, uy, turn = vx + dt * b0, vy + dt * b1, w + dt * b2
+        ux = vx + dt * b0
+        uy = vy + dt * b1
+        turn = w + dt * b2
         moving = speeds(one, c, s, ux, uy, turn)
-        rates, alongs = rates + moving[3], alongs + moving[0]
+        rates = rates + moving[3]
+        alongs = alongs + moving[0]
         start = start + sixth * rates
         cn, sn = circle(start)
         b0, b1, b2, more = accelerations(one, body, lossy, n, c, s, moving, ux, uy, turn, wx, wy,
                                          wz)
         c, s = cn, sn
-        sx, sy, sw = sx + ux, sy + uy, sw + turn
+        sx = sx + ux
+        sy = sy + uy
+        sw = sw + turn
         px += sixth * (dx + h * ux - g * uy)
         py += sixth * (dy + g * ux + h * uy)
         phi += sixth * sw
@@ -171,8 +210,15 @@ def march_few(model, state, wx, wy, wz, dt, steps):
         work += sixth * added(wx * sx + wy * sy + wz * sw,
                               one[DRIVE] * alongs + one[TURN] * rates, n)
         lost += sixth * (loss + more)
-    angle[0], wheels[0] = start, spun
-    state[0], state[1], state[2], state[3], state[4], state[5] = px, py, phi, vx, vy, w
+    angle[0] = start
+    wheels[0] = spun
+    state[0] = px
+    state[1] = py
+    state[2] = phi
+    state[3] = vx
+    state[4] = vy
+    state[5] = w
     for i in range(n):
         state[6 + i], state[6 + n + i] = angles[0, i], turned[0, i]
-    state[6 + 2 * n], state[7 + 2 * n] = work, lost
+    state[6 + 2 * n] = work
+    state[7 + 2 * n] = lost

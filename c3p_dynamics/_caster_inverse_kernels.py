@@ -39,7 +39,8 @@ from c3p_kernels.compiled import inlined, kernel
 from c3p_kernels.elementary import circle
 from c3p_kernels.small import RANK_TOLERANCE
 
-HEAD, ROW = 11, 14
+HEAD = 11
+ROW = 14
 
 # determinant of A over the product of its diagonal, from which on cofactors are as good as pivots:
 # they lose this factor of a double's digits, and need one division instead of four in a row
@@ -62,9 +63,11 @@ def packed_inverse(geometry, inertia, platform, driven, motors, spanned, weight,
     n = len(geometry)
     pack = np.zeros(HEAD + 6 + (ROW + 3) * n)
     pack[0], pack[1], pack[2], pack[3] = platform_terms(platform)
-    pack[4], pack[5] = 1.0 if spanned else weight, tolerance
+    pack[4] = 1.0 if spanned else weight
+    pack[5] = tolerance
     virtual = 0.0 if spanned else weight
-    passive, yaw = 0, 0.0
+    passive = 0
+    yaw = 0.0
     for i in range(n):
         if motors[i] > 0.0:
             yaw += motors[i]
@@ -72,13 +75,19 @@ def packed_inverse(geometry, inertia, platform, driven, motors, spanned, weight,
             passive += 1
     pack[10] = passive * virtual + yaw
     for i in range(n):
-        at, x, y, d = HEAD + ROW * i, geometry[i, 0], geometry[i, 1], geometry[i, 2]
+        at = HEAD + ROW * i
+        x = geometry[i, 0]
+        y = geometry[i, 1]
+        d = geometry[i, 2]
         gain = 1.0 / geometry[i, 3] if driven[i] else 0.0
         own = motors[i] if motors[i] > 0.0 else virtual
-        wheel, steer = gain * gain, own / (d * d)
+        wheel = gain * gain
+        steer = own / (d * d)
         pack[at], pack[at + 1], pack[at + 2], pack[at + 3] = x, y, 1.0 / d, geometry[i, 3]
         pack[at + 4], pack[at + 5], pack[at + 6] = inertia[i, 0], inertia[i, 1], inertia[i, 2]
-        pack[at + 7], pack[at + 8], pack[at + 9] = gain, wheel - steer, own / d
+        pack[at + 7] = gain
+        pack[at + 8] = wheel - steer
+        pack[at + 9] = own / d
         pack[at + 12], pack[at + 13] = own, 1.0 if motors[i] > 0.0 else 0.0
         # [[w/d², 0], [0, 1/r²]] at the pivot
         pack[6] += steer
@@ -93,18 +102,30 @@ def packed_inverse(geometry, inertia, platform, driven, motors, spanned, weight,
 def _share_dropped(pack, f0, f1, f2):
     """Add the least-norm allocation of a force to the torques; unreachable parts are dropped."""
     n = count_of(pack)
-    wheel, steer, weight = np.empty((n, 3)), np.empty((n, 3)), np.empty(n)
-    driven, steered, force = np.empty(n, np.bool_), np.empty(n, np.bool_), np.empty(3)
-    force[0], force[1], force[2] = f0, f1, f2
+    wheel = np.empty((n, 3))
+    steer = np.empty((n, 3))
+    weight = np.empty(n)
+    driven = np.empty(n, np.bool_)
+    steered = np.empty(n, np.bool_)
+    force = np.empty(3)
+    force[0] = f0
+    force[1] = f1
+    force[2] = f2
     known = f0 + f1 + f2
     for i in range(n):
         at = HEAD + ROW * i
         known += pack[at + 10]
-        x, y, per_offset, gain = pack[at], pack[at + 1], pack[at + 2], pack[at + 7]
+        x = pack[at]
+        y = pack[at + 1]
+        per_offset = pack[at + 2]
+        gain = pack[at + 7]
         c, s = pack[at + 10], pack[at + 11]
         driven[i], steered[i], weight[i] = gain > 0.0, pack[at + 13] > 0.0, pack[at + 12]
-        wheel[i, 0], wheel[i, 1], wheel[i, 2] = -s * gain, c * gain, (c * x + s * y) * gain
-        steer[i, 0], steer[i, 1] = -c * per_offset, -s * per_offset
+        wheel[i, 0] = -s * gain
+        wheel[i, 1] = c * gain
+        wheel[i, 2] = (c * x + s * y) * gain
+        steer[i, 0] = -c * per_offset
+        steer[i, 1] = -s * per_offset
         steer[i, 2] = -(s * x - c * y) * per_offset - 1.0
     # a state that is not finite ends here, too; LAPACK would raise, which a loop must not meet
     if math.isfinite(known):
@@ -129,17 +150,28 @@ def _add_share(pack, n, z0, z1, z2):
 def share_inline(pack):
     """Write the torques of caster_dynamics.inverse_dynamics at the state in `pack` into it."""
     n = count_of(pack)
-    out, at = len(pack) - 2 * n, HEAD + (ROW + 1) * n
-    vx, vy, w = pack[at], pack[at + 1], pack[at + 2]
-    ax, ay, aw = pack[at + 3], pack[at + 4], pack[at + 5]
+    out = len(pack) - 2 * n
+    at = HEAD + (ROW + 1) * n
+    vx = pack[at]
+    vy = pack[at + 1]
+    w = pack[at + 2]
+    ax = pack[at + 3]
+    ay = pack[at + 4]
+    aw = pack[at + 5]
     # f: M ν̇ + G, of the platform and then of each caster; a: the normal matrix of the share
     f0, f1, f2 = platform_force(pack[0], pack[1], pack[2], pack[3], vx, vy, w, ax, ay, aw)
-    a00, a01, a02, a11, a12, a22 = pack[6], 0.0, pack[7], pack[8], pack[9], pack[10]
+    a00 = pack[6]
+    a01 = 0.0
+    a02 = pack[7]
+    a11 = pack[8]
+    a12 = pack[9]
+    a22 = pack[10]
     for i in range(n):
         at = HEAD + ROW * i
         x, y = pack[at], pack[at + 1]
         c, s = circle(pack[HEAD + ROW * n + i])
-        pack[at + 10], pack[at + 11] = c, s
+        pack[at + 10] = c
+        pack[at + 11] = s
         along, across = projected(c, s, x, y, vx, vy, w)
         rate = -pack[at + 2] * across - w
         along_accel, across_accel = projected(c, s, x, y, ax, ay, aw)
@@ -173,8 +205,10 @@ def share_inline(pack):
             z0, z1, z2 = times(c00, c01, c02, c11, c12, c22, f0, f1, f2)
             _add_share(pack, n, by * z0, by * z1, by * z2)
             return
-        l1, l2 = a01 / a00, a02 / a00
-        p1, r2 = a11 - l1 * a01, a12 - l2 * a01
+        l1 = a01 / a00
+        l2 = a02 / a00
+        p1 = a11 - l1 * a01
+        r2 = a12 - l2 * a01
         l3 = r2 / p1
         p2 = a22 - l2 * a02 - l3 * r2
         # also false for nan
@@ -212,7 +246,8 @@ def inverses(geometry, inertia, platform, driven, motors, spanned, steering, twi
     """
     n = len(geometry)
     pack = packed_inverse(geometry, inertia, platform, driven, motors, spanned, weight, tolerance)
-    at, out = HEAD + ROW * n, len(pack) - 2 * n
+    at = HEAD + ROW * n
+    out = len(pack) - 2 * n
     for b in range(len(steering)):
         for i in range(n):
             pack[at + i] = steering[b, i]

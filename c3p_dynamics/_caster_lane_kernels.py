@@ -36,10 +36,14 @@ def advance(geometry, inertia, platform, losses, states, torques, wrenches, dt, 
     `states` (B, 8 + 2n) are overwritten; `torques` (B, N, m) and `wrenches` (B, 3) as in
     `runge_kutta`; what is reached under each row of torques goes to `keep` (B, N or 0, 8 + 2n).
     """
-    n, size, batch = len(geometry), states.shape[1], len(states)
+    n = len(geometry)
+    size = states.shape[1]
+    batch = len(states)
     _, body, casters, levels = packed_model(geometry, inertia, platform, losses)
-    columns, dry = np.empty((n, COLUMNS, LANES)), np.zeros((2, 3 * n if levels.size else 0, LANES))
-    state, wrench = np.empty((size, LANES)), np.empty((3, LANES))
+    columns = np.empty((n, COLUMNS, LANES))
+    dry = np.zeros((2, 3 * n if levels.size else 0, LANES))
+    state = np.empty((size, LANES))
+    wrench = np.empty((3, LANES))
     for start in range(0, batch, LANES):
         # lanes that are left over repeat the last robot
         for k in range(LANES):

@@ -67,34 +67,55 @@ def march(model, state, wx, wy, wz, dt, steps):
     """Advance `state` by steps of a loaded model under a wrench."""
     casters = model[2]
     n = len(casters)
-    half, sixth = 0.5 * dt, dt / 6.0
+    half = 0.5 * dt
+    sixth = dt / 6.0
     for _ in range(steps):
-        phi, vx, vy, w = state[2], state[3], state[4], state[5]
+        phi = state[2]
+        vx = state[3]
+        vy = state[4]
+        w = state[5]
         for i in range(n):
             casters[i, START], casters[i, ANGLE] = state[6 + i], state[6 + i]
-            casters[i, RATES], casters[i, ALONGS] = 0.0, 0.0
+            casters[i, RATES] = 0.0
+            casters[i, ALONGS] = 0.0
         # a: sum of ν̇, s: of ν, d: of the velocity on the floor, with the weights 1, 2, 2, 1
         c, s = circle(phi)
         a0, a1, a2, lost = _stage(model, vx, vy, w, wx, wy, wz)
         dx, dy = c * vx - s * vy, s * vx + c * vy
-        sx, sy, sw = vx, vy, w
+        sx = vx
+        sy = vy
+        sw = w
         _advance(casters, half, 1.0)
         # two stages in the middle of the step
-        b0, b1, b2, turn = a0, a1, a2, w
+        b0 = a0
+        b1 = a1
+        b2 = a2
+        turn = w
         for stage in range(2):
             c, s = circle(phi + half * turn)
-            ux, uy, turn = vx + half * b0, vy + half * b1, w + half * b2
+            ux = vx + half * b0
+            uy = vy + half * b1
+            turn = w + half * b2
             b0, b1, b2, more = _stage(model, ux, uy, turn, wx, wy, wz)
-            a0, a1, a2, lost = a0 + 2.0 * b0, a1 + 2.0 * b1, a2 + 2.0 * b2, lost + 2.0 * more
-            sx, sy, sw = sx + 2.0 * ux, sy + 2.0 * uy, sw + 2.0 * turn
+            a0 = a0 + 2.0 * b0
+            a1 = a1 + 2.0 * b1
+            a2 = a2 + 2.0 * b2
+            lost = lost + 2.0 * more
+            sx = sx + 2.0 * ux
+            sy = sy + 2.0 * uy
+            sw = sw + 2.0 * turn
             dx, dy = dx + 2.0 * (c * ux - s * uy), dy + 2.0 * (s * ux + c * uy)
             _advance(casters, half if stage == 0 else dt, 2.0)
         # and one at its end
         c, s = circle(phi + dt * turn)
-        ux, uy, turn = vx + dt * b0, vy + dt * b1, w + dt * b2
+        ux = vx + dt * b0
+        uy = vy + dt * b1
+        turn = w + dt * b2
         b0, b1, b2, more = _stage(model, ux, uy, turn, wx, wy, wz)
         _advance(casters, dt, 1.0)
-        sx, sy, sw = sx + ux, sy + uy, sw + turn
+        sx = sx + ux
+        sy = sy + uy
+        sw = sw + turn
         state[0] += sixth * (dx + c * ux - s * uy)
         state[1] += sixth * (dy + s * ux + c * uy)
         state[2] += sixth * sw

@@ -38,7 +38,8 @@ def share_damped(wheel, steer, driven, steered, force, weight, torque):
     Returns False, and leaves `torque`, if all motors together do not span the three freedoms (one
     wheel driven of two, a weight close to rounding).
     """
-    normal, z = np.zeros((3, 3)), np.empty(3)
+    normal = np.zeros((3, 3))
+    z = np.empty(3)
     n = len(wheel)
     for i in range(n):
         for j in range(3):
@@ -84,8 +85,11 @@ def _missing(reach, ridge, low, high, w0, w1, w2, z0, z1, z2, d0, d1, d2, far, f
     """Return ``d·(residual at z + far d)``, from its value `first` at z; falls with `far`."""
     left = first - far * ridge * (d0 * d0 + d1 * d1 + d2 * d2)
     for i in range(len(low)):
-        b0, b1, b2 = w0 * reach[0, i], w1 * reach[1, i], w2 * reach[2, i]
-        pull, more = b0 * z0 + b1 * z1 + b2 * z2, b0 * d0 + b1 * d1 + b2 * d2
+        b0 = w0 * reach[0, i]
+        b1 = w1 * reach[1, i]
+        b2 = w2 * reach[2, i]
+        pull = b0 * z0 + b1 * z1 + b2 * z2
+        more = b0 * d0 + b1 * d1 + b2 * d2
         before = min(max(pull, low[i]), high[i])
         left -= more * (min(max(pull + far * more, low[i]), high[i]) - before)
     return left
@@ -94,10 +98,15 @@ def _missing(reach, ridge, low, high, w0, w1, w2, z0, z1, z2, d0, d1, d2, far, f
 @kernel
 def _root_along(reach, ridge, low, high, w0, w1, w2, z0, z1, z2, d0, d1, d2, first):
     """Return the distance along d at which the residual along d is 0; `first` is that at z."""
-    near, far, at_near = 0.0, math.inf, first
+    near = 0.0
+    far = math.inf
+    at_near = first
     for i in range(len(low)):
-        b0, b1, b2 = w0 * reach[0, i], w1 * reach[1, i], w2 * reach[2, i]
-        pull, more = b0 * z0 + b1 * z1 + b2 * z2, b0 * d0 + b1 * d1 + b2 * d2
+        b0 = w0 * reach[0, i]
+        b1 = w1 * reach[1, i]
+        b2 = w2 * reach[2, i]
+        pull = b0 * z0 + b1 * z1 + b2 * z2
+        more = b0 * d0 + b1 * d1 + b2 * d2
         if more != 0.0:
             for limit in (low[i], high[i]):
                 bend = (limit - pull) / more
@@ -105,14 +114,17 @@ def _root_along(reach, ridge, low, high, w0, w1, w2, z0, z1, z2, d0, d1, d2, fir
                     left = _missing(reach, ridge, low, high, w0, w1, w2, z0, z1, z2, d0, d1, d2,
                                     bend, first)
                     if left > 0.0:
-                        near, at_near = bend, left
+                        near = bend
+                        at_near = left
                     else:
                         far = bend
     # linear between `near` and `far`, with the slope of the wheels that are free there
     middle = 0.5 * (near + far) if far < math.inf else near + 1.0
     slope = ridge * (d0 * d0 + d1 * d1 + d2 * d2)
     for i in range(len(low)):
-        b0, b1, b2 = w0 * reach[0, i], w1 * reach[1, i], w2 * reach[2, i]
+        b0 = w0 * reach[0, i]
+        b1 = w1 * reach[1, i]
+        b2 = w2 * reach[2, i]
         more = b0 * d0 + b1 * d1 + b2 * d2
         if low[i] < b0 * z0 + b1 * z1 + b2 * z2 + middle * more < high[i]:
             slope += more * more
@@ -140,15 +152,30 @@ def share_weighted(reach, target, weight, ridge, low, high, torque):
     best found, and within its limits.
     """
     n = len(torque)
-    w0, w1, w2 = math.sqrt(weight[0]), math.sqrt(weight[1]), math.sqrt(weight[2])
-    t0, t1, t2 = _sizable(w0 * target[0]), _sizable(w1 * target[1]), _sizable(w2 * target[2])
-    z0, z1, z2 = 0.0, 0.0, 0.0
+    w0 = math.sqrt(weight[0])
+    w1 = math.sqrt(weight[1])
+    w2 = math.sqrt(weight[2])
+    t0 = _sizable(w0 * target[0])
+    t1 = _sizable(w1 * target[1])
+    t2 = _sizable(w2 * target[2])
+    z0 = 0.0
+    z1 = 0.0
+    z2 = 0.0
     for step in range(1, MOST_STEPS + 1):
         # the residual at z, and the matrix of the linear piece that z lies in
-        r0, r1, r2 = t0 - ridge * z0, t1 - ridge * z1, t2 - ridge * z2
-        m00, m01, m02, m11, m12, m22 = ridge, 0.0, 0.0, ridge, 0.0, ridge
+        r0 = t0 - ridge * z0
+        r1 = t1 - ridge * z1
+        r2 = t2 - ridge * z2
+        m00 = ridge
+        m01 = 0.0
+        m02 = 0.0
+        m11 = ridge
+        m12 = 0.0
+        m22 = ridge
         for i in range(n):
-            b0, b1, b2 = w0 * reach[0, i], w1 * reach[1, i], w2 * reach[2, i]
+            b0 = w0 * reach[0, i]
+            b1 = w1 * reach[1, i]
+            b2 = w2 * reach[2, i]
             pull = b0 * z0 + b1 * z1 + b2 * z2
             if low[i] < pull < high[i]:
                 m00 += b0 * b0
@@ -161,8 +188,10 @@ def share_weighted(reach, target, weight, ridge, low, high, torque):
             r0 -= b0 * torque[i]
             r1 -= b1 * torque[i]
             r2 -= b2 * torque[i]
-        l1, l2 = m01 / m00, m02 / m00
-        p1, s2 = m11 - l1 * m01, m12 - l2 * m01
+        l1 = m01 / m00
+        l2 = m02 / m00
+        p1 = m11 - l1 * m01
+        s2 = m12 - l2 * m01
         l3 = s2 / p1
         y1 = r1 - l1 * r0
         d2 = (r2 - l2 * r0 - l3 * y1) / (m22 - l2 * m02 - l3 * s2)
@@ -171,7 +200,9 @@ def share_weighted(reach, target, weight, ridge, low, high, torque):
         # the step ends at the root unless a wheel meets or leaves a limit on the way
         bent = False
         for i in range(n):
-            b0, b1, b2 = w0 * reach[0, i], w1 * reach[1, i], w2 * reach[2, i]
+            b0 = w0 * reach[0, i]
+            b1 = w1 * reach[1, i]
+            b2 = w2 * reach[2, i]
             pull = b0 * z0 + b1 * z1 + b2 * z2
             after = pull + b0 * d0 + b1 * d1 + b2 * d2
             slack = ROUNDING * (abs(b0 * z0) + abs(b1 * z1) + abs(b2 * z2)
@@ -187,5 +218,7 @@ def share_weighted(reach, target, weight, ridge, low, high, torque):
             return step
         part = _root_along(reach, ridge, low, high, w0, w1, w2, z0, z1, z2, d0, d1, d2,
                            d0 * r0 + d1 * r1 + d2 * r2)
-        z0, z1, z2 = z0 + part * d0, z1 + part * d1, z2 + part * d2
+        z0 = z0 + part * d0
+        z1 = z1 + part * d1
+        z2 = z2 + part * d2
     return 0

@@ -38,7 +38,8 @@ RANK_TOLERANCE = 1e-9
 
 def _mass_and_bias(robot: CasterRobot, angles: Array, nu: Array) -> tuple[Array, Array]:
     """Return M (B, 3, 3) and G (B, 3) of vectors that `batched` has checked."""
-    mass, bias = np.empty((len(angles), 3, 3)), np.empty((len(angles), 3))
+    mass = np.empty((len(angles), 3, 3))
+    bias = np.empty((len(angles), 3))
     kernels.masses_and_biases(robot.geometry, robot.caster_inertia, robot.platform, angles, nu,
                               mass, bias)
     return mass, bias

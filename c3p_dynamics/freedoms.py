@@ -39,7 +39,8 @@ from c3p_kinematics.casters import steering_jacobian, wheel_jacobian
 from c3p_kinematics.singularity import SINGULAR_TOLERANCE, length_scale
 
 # postures over which the most freedoms are sought; a random one is regular with probability 1
-POSTURES, SEED = 8, 0
+POSTURES = 8
+SEED = 0
 
 # eigenvalues of Q below this fraction of the largest possible entry count as zero
 FORM_TOLERANCE = 1e-6
@@ -231,20 +232,27 @@ def symmetric_products(robot: CasterRobot, steering: Array) -> tuple[Array, floa
 
     The size bounds what a form of a unit twist can have, and makes tolerances relative.
     """
-    steering, pushing = np.asarray(steering, float), motors(robot)
-    n, k = robot.count, len(pushing)
+    steering = np.asarray(steering, float)
+    pushing = motors(robot)
+    n = robot.count
+    k = len(pushing)
     model = packed_model(robot.geometry, robot.caster_inertia, robot.platform,
                          _frictionless(robot).losses)
-    bound, zero = torque_bounds(robot), np.zeros(3)
-    accel, by_steering, by_twist, by_torque = (np.empty(3), np.empty((3, n)), np.empty((3, 3)),
-                                               np.empty((3, robot.efforts)))
+    bound = torque_bounds(robot)
+    zero = np.zeros(3)
+    accel = np.empty(3)
+    by_steering = np.empty((3, n))
+    by_twist = np.empty((3, 3))
+    by_torque = np.empty((3, robot.efforts))
     turning = steering_jacobian(robot, steering)
-    gains, slopes = np.empty((k, 3)), np.empty((k, 3, n))
+    gains = np.empty((k, 3))
+    slopes = np.empty((k, 3, n))
     for a, wheel in enumerate(pushing):
         torque = np.where(np.arange(robot.efforts) == wheel, bound, 0.0)
         forward_derivatives(model, steering, zero, torque, zero, accel, by_steering, by_twist,
                             by_torque)
-        gains[a], slopes[a] = accel, by_steering
+        gains[a] = accel
+        slopes[a] = by_steering
     products = np.empty((k, k, 3))
     for a in range(k):
         for b in range(k):

@@ -21,13 +21,18 @@ from c3p_kinematics.casters import batched
 def _compensate(geometry, losses, driven, steered, weights, steering, twist, smoothing, torque):  # noqa: ANN001, ANN202
     """Write the torques that cancel the friction at `twist`; the first axis is the batch."""
     n = len(geometry)
-    wheel, steer, force = np.empty((n, 3)), np.empty((n, 3)), np.empty(3)
+    wheel = np.empty((n, 3))
+    steer = np.empty((n, 3))
+    force = np.empty(3)
     for b in range(len(steering)):
-        vx, vy, w = twist[b, 0], twist[b, 1], twist[b, 2]
+        vx = twist[b, 0]
+        vy = twist[b, 1]
+        w = twist[b, 2]
         rows(geometry, steering[b], wheel, steer)
         force[:] = 0.0
         for i in range(n):
-            d, r = geometry[i, 2], geometry[i, 3]
+            d = geometry[i, 2]
+            r = geometry[i, 3]
             contact_rate = -(steer[i, 0] * vx + steer[i, 1] * vy + steer[i, 2] * w) / d
             wheel_rate = (wheel[i, 0] * vx + wheel[i, 1] * vy + wheel[i, 2] * w) / r
             steering_rate = contact_rate - w
@@ -40,7 +45,8 @@ def _compensate(geometry, losses, driven, steered, weights, steering, twist, smo
             scrub = losses[i, 4] * math.tanh(contact_rate / smoothing)
             # pivot friction is cancelled by the motor of the steering axis, if it has one
             if steered[i]:
-                torque[b, n + i], pivot = pivot, 0.0
+                torque[b, n + i] = pivot
+                pivot = 0.0
             for j in range(3):
                 force[j] += steer[i, j] * (pivot + scrub)
             force[2] -= pivot

@@ -53,7 +53,8 @@ class InverseDynamicsNode(SuiteNode):
 
     def metrics(self) -> Mapping[str, Any]:
         """Return the metrics for the diagnostics."""
-        largest, self._largest = self._largest, 0.0
+        largest = self._largest
+        self._largest = 0.0
         return {'cycles': self._cycles, 'largest torque [N·m]': f'{largest:.3f}'}
 
     def _on_joints(self, message: JointStateRead) -> None:

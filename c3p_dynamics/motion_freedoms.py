@@ -39,7 +39,8 @@ from c3p_kinematics.casters import steering_jacobian
 from c3p_kinematics.singularity import length_scale
 
 # time in which a deviation is to be corrected, s, and steps of the sum over it
-HORIZON, STEPS = 2.0, 200
+HORIZON = 2.0
+STEPS = 200
 
 # half axes of the ellipsoid above this count as controlled, m
 LEAST_REACH = 0.01
@@ -153,7 +154,8 @@ def motion_freedoms(robot: CasterRobot, twist: ArrayLike, steering: ArrayLike | 
     steering = trailing(robot, twist) if steering is None else np.asarray(steering, float)
     free = linear_motion(robot, twist, steering)[2]
     a, b, _ = linear_motion(replace(robot, friction=Friction()), twist, steering)
-    pushing, size = motors(robot), length_scale(robot)
+    pushing = motors(robot)
+    size = length_scale(robot)
     scale = np.array([1.0, 1.0, size, horizon, horizon, horizon * size])
     bound = torque_bounds(robot)[pushing]
     # half axes of pose and twist
@@ -177,21 +179,26 @@ def linear_motion(robot: CasterRobot, twist: Array, steering: Array
     """
     n = robot.count
     model = packed_model(robot.geometry, robot.caster_inertia, robot.platform, robot.losses)
-    accel, by_steering, by_twist, by_torque = (np.empty(3), np.empty((3, n)), np.empty((3, 3)),
-                                               np.empty((3, robot.efforts)))
+    accel = np.empty(3)
+    by_steering = np.empty((3, n))
+    by_twist = np.empty((3, 3))
+    by_torque = np.empty((3, robot.efforts))
     zero = np.zeros(3)
-    twist, steering = np.ascontiguousarray(twist, float), np.ascontiguousarray(steering, float)
+    twist = np.ascontiguousarray(twist, float)
+    steering = np.ascontiguousarray(steering, float)
     torque = np.zeros(robot.efforts)
     forward_derivatives(model, steering, twist, torque, zero, accel, by_steering, by_twist,
                         by_torque)
-    free, pushing = accel.copy(), motors(robot)
+    free = accel.copy()
+    pushing = motors(robot)
     bound = torque_bounds(robot)
     if len(pushing):
         torque[pushing] = _balancing(by_torque[:, pushing], free, bound[pushing],
                                      length_scale(robot))
     forward_derivatives(model, steering, twist, torque, zero, accel, by_steering, by_twist,
                         by_torque)
-    a, b = np.zeros((6 + n, 6 + n)), np.zeros((6 + n, robot.efforts))
+    a = np.zeros((6 + n, 6 + n))
+    b = np.zeros((6 + n, robot.efforts))
     vx, vy, w = twist
     # pose in axes that move with the motion
     a[:3, :3] = [[0.0, w, -vy], [-w, 0.0, vx], [0.0, 0.0, 0.0]]
@@ -201,7 +208,8 @@ def linear_motion(robot: CasterRobot, twist: Array, steering: Array
     along = -np.sin(steering) * (vx - w * y) + np.cos(steering) * (vy + w * x)
     a[3:3 + n, 3:3 + n] = np.diag(-along / robot.caster_offset)
     a[3:3 + n, 3 + n:] = steering_jacobian(robot, steering)
-    a[3 + n:, 3:3 + n], a[3 + n:, 3 + n:] = by_steering, by_twist
+    a[3 + n:, 3:3 + n] = by_steering
+    a[3 + n:, 3 + n:] = by_twist
     b[3 + n:] = by_torque
     return a, b, free
 
@@ -224,7 +232,8 @@ def _gramian_factor(a: Array, b: Array, horizon: float, steps: int) -> Array:
     """Return F with ``F Fᵀ = T ∫₀ᵀ e^{At} B Bᵀ e^{Aᵀt} dt``: lengths, for torques of unit rms."""
     step = horizon / steps
     # the midpoint rule of the integral
-    now, advance = expm(0.5 * step * a) @ b, expm(step * a)
+    now = expm(0.5 * step * a) @ b
+    advance = expm(step * a)
     columns = []
     for _ in range(steps):
         columns.append(now)

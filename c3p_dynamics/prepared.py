@@ -80,7 +80,8 @@ class InverseDynamics:
         self.pack: Array = packed_inverse(robot.geometry, robot.caster_inertia, robot.platform,
                                           robot.driven, motors.weight, motors.spanned,
                                           float(virtual_steering_weight), RANK_TOLERANCE)
-        n, out = robot.count, len(self.pack) - 2 * robot.count
+        n = robot.count
+        out = len(self.pack) - 2 * robot.count
         self.state: Array = self.pack[out - n - 6:out]
         self.torque: Array = self.pack[out:out + robot.efforts]
         self._known: Array = self.state

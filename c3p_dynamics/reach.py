@@ -71,11 +71,13 @@ def reach(robot: CasterRobot, steering: ArrayLike, direction: ArrayLike) -> floa
     >>> round(reach(c3p, np.zeros(3), [0, 1, 0]), 3), reach(c3p, np.zeros(3), [1, 0, 0])
     (2.436, 0.0)
     """
-    steering, direction = np.asarray(steering, float), np.asarray(direction, float)
+    steering = np.asarray(steering, float)
+    direction = np.asarray(direction, float)
     push, against = _scaled(robot, steering, direction)
     if not push.size:
         return 0.0
-    ahead, size = _scale(robot) * direction, max(float(np.abs(push).max()), 1e-12)
+    ahead = _scale(robot) * direction
+    size = max(float(np.abs(push).max()), 1e-12)
     k = push.shape[1]
     found = linprog(np.append(np.zeros(k), -1.0), A_eq=np.column_stack([push, -ahead]) / size,
                     b_eq=-against / size, bounds=[(-1.0, 1.0)] * k + [(0.0, None)],
@@ -116,7 +118,8 @@ def _scale(robot: CasterRobot) -> Array:
 
 def _scaled(robot: CasterRobot, steering: Array, direction: Array) -> tuple[Array, Array]:
     """Return the accelerations (3, k) of the motors at their bounds, and that of friction (3,)."""
-    bound, scale = torque_bounds(robot), _scale(robot)
+    bound = torque_bounds(robot)
+    scale = _scale(robot)
     corners = np.diag(bound)[bound > 0.0]
     if not len(corners):
         return np.zeros((3, 0)), np.zeros(3)
@@ -167,7 +170,8 @@ class Travel(NamedTuple):
 def travel(robot: CasterRobot, directions: int = 24) -> Travel:
     """Return the reachable accelerations in straight travel and in a turn in place."""
     angles = 2.0 * np.pi / directions * np.arange(directions)
-    along, heading = [], []
+    along = []
+    heading = []
     for angle in angles:
         way = np.array([np.cos(angle), np.sin(angle), 0.0])
         steering = trailing(robot, way)

@@ -15,13 +15,17 @@ from c3p_dynamics.freedoms import driven_freedoms, motors
 from c3p_dynamics.motion_freedoms import BALANCED, MotionFreedoms, motion_freedoms
 
 # speed and curvature of the motions of the summary, m/s and 1/m; the turn in place in rad/s
-SPEED, CURVATURE, TURN = 0.3, 2.0 / 3.0, 0.5
+SPEED = 0.3
+CURVATURE = 2.0 / 3.0
+TURN = 0.5
 
 # headings that are tried to balance a path
 HEADINGS = 36
 
 # what of a reference motion can be held
-POSE, PATH, NOTHING = 'pose', 'path', 'nothing'
+POSE = 'pose'
+PATH = 'path'
+NOTHING = 'nothing'
 
 
 class PathFreedoms(NamedTuple):
@@ -104,9 +108,11 @@ def balancing_headings(robot: CasterRobot, speed: float, curvature: float) -> Ar
     angles = 2.0 * np.pi / HEADINGS * np.arange(HEADINGS)
     values = np.array([unbalanced(angle) for angle in angles])
     good = values <= BALANCED
-    found, step = angles[good].tolist(), angles[1]
+    found = angles[good].tolist()
+    step = angles[1]
     for k in range(HEADINGS):
-        left, right = k - 1, (k + 1) % HEADINGS
+        left = k - 1
+        right = (k + 1) % HEADINGS
         if good[[left, k, right]].any() or values[k] > min(values[left], values[right]):
             continue
         best = minimize_scalar(unbalanced, bounds=(angles[k] - step, angles[k] + step),

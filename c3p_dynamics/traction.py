@@ -162,7 +162,8 @@ def steering_motors(robot: CasterRobot) -> SteeringMotors:
     if not robot.steered.any():
         return SteeringMotors(np.zeros(robot.count), False)
     bound = torque_bounds(robot)
-    wheels, steering = bound[:robot.count], bound[robot.count:]
+    wheels = bound[:robot.count]
+    steering = bound[robot.count:]
     reference = wheels[wheels > 0] if np.any(wheels > 0) else steering[steering > 0]
     # a motor without a load on its tyre keeps a small share, so that no weight is 0
     ratio = np.maximum(steering / reference.mean(), LIGHT)
@@ -186,7 +187,8 @@ def traction_report(robot: CasterRobot) -> str:
 (0.7 · µ 0.6 · load 89.5 N · radius 0.04 m): controllers use the smaller; \
 casters.tyre_friction and casters.traction_margin set the traction'
     """
-    grip, loads = traction_torque(robot), least_loads(robot)
+    grip = traction_torque(robot)
+    loads = least_loads(robot)
     strong = np.flatnonzero(robot.driven & (robot.torque_limit > grip))
     if not strong.size:
         return ''
@@ -209,5 +211,6 @@ def _light(robot: CasterRobot, loads: Array) -> str:
 
 def _range(values: Array) -> str:
     """Return one number for equal values, else the range."""
-    low, high = float(np.min(values)), float(np.max(values))
+    low = float(np.min(values))
+    high = float(np.max(values))
     return f'{low:.3g}' if f'{low:.3g}' == f'{high:.3g}' else f'{low:.3g} to {high:.3g}'

@@ -30,7 +30,8 @@ def save_page(sheet: Figure, path: str | Path, curves: str = '.csv') -> list[Pat
     curves : str
         Appended to `path` for the CSV.
     """
-    files, table = style.save(sheet, path), Path(f'{path}{curves}')
+    files = style.save(sheet, path)
+    table = Path(f'{path}{curves}')
     with open(table, 'w', encoding='utf-8', newline='') as file:
         writer = csv.writer(file, lineterminator='\n')
         writer.writerow(COLUMNS)

@@ -31,7 +31,8 @@ from c3p_hardware.settings import CardError, CardSettings, DriveSettings, Encode
 MODES = {'torque': MODE_CST, 'velocity': MODE_CSV}
 
 # node ids of drives and encoders that are numbered on their own
-FIRST_DRIVE, FIRST_ENCODER = 1, 11
+FIRST_DRIVE = 1
+FIRST_ENCODER = 11
 
 # fraction of a turn by which the range of a geared absolute encoder may miss whole turns
 WHOLE_TURNS = 1e-9
@@ -110,7 +111,8 @@ def _node_ids(group: str, values: Any, joints: Sequence[str], first: int) -> lis
 
 
 def _drives(robot: CasterRobot, values: Any, joints: Sequence[str]) -> tuple[DriveSettings, ...]:
-    group, motors = values.drives, driven_joints(robot)
+    group = values.drives
+    motors = driven_joints(robot)
     ids = _node_ids('drives', group, joints, FIRST_DRIVE)
     columns = [per_axis(f'drives.{name}', getattr(group, name), joints) for name in (
         'serial_numbers', 'channels', 'directions', 'gear_ratio', 'efficiency', 'rated_torque',
@@ -208,6 +210,7 @@ def _check_casters(robot: CasterRobot, wheel: np.ndarray, steering: np.ndarray) 
 
 def _determined(robot: CasterRobot, both: np.ndarray) -> bool:
     """Return True when two of the casters `both` can never have one contact point."""
-    hips, offsets = robot.hip_position, robot.caster_offset
+    hips = robot.hip_position
+    offsets = robot.caster_offset
     return any(np.linalg.norm(hips[i] - hips[j]) > offsets[i] + offsets[j]
                for k, i in enumerate(both) for j in both[:k])

@@ -39,7 +39,8 @@ from c3p_hardware.settings import CardSettings, DriveSettings, EncoderSettings
 SURPLUS = 3
 
 # groups of the error codes of sensors (first byte) and of communication (first digit), CiA 301/402
-SENSOR_ERRORS, COMMUNICATION_ERRORS = 0x73, 0x8
+SENSOR_ERRORS = 0x73
+COMMUNICATION_ERRORS = 0x8
 
 _FAULTY = (DriveState.FAULT, DriveState.FAULT_REACTION_ACTIVE)
 
@@ -131,7 +132,9 @@ class Device:
             Another size than that of the layout.
         """
         self._read(data)
-        self.sampled, self.missed, self.sampled_at = True, 0, now
+        self.sampled = True
+        self.missed = 0
+        self.sampled_at = now
         self._surplus += 1
 
     def on_heartbeat(self, data: bytes, now: float) -> None:
@@ -166,8 +169,12 @@ class Device:
     def begin(self, now: float) -> None:
         """Start monitoring at `now`, s: the device has just been configured."""
         self.sampled_at = self.heartbeat_at = self._requested_at = now
-        self.nmt, self.emergency, self._booted = NmtState.OPERATIONAL, '', False
-        self._surplus, self.missed, self.sampled = 0, 0, True
+        self.nmt = NmtState.OPERATIONAL
+        self.emergency = ''
+        self._booted = False
+        self._surplus = 0
+        self.missed = 0
+        self.sampled = True
 
     def _read(self, data: bytes) -> None:
         raise NotImplementedError

@@ -28,7 +28,8 @@ REST_SPEED = 0.008
 REST_TIME = 0.05
 
 # time over which a rate is measured, s, and counts within it that are noise of a standstill
-RATE_TIME, JITTER = 0.025, 2
+RATE_TIME = 0.025
+JITTER = 2
 
 
 class DriveMotion:
@@ -114,7 +115,8 @@ class DriveMotion:
 
     def _take(self, i: int, drive: Drive) -> None:
         """Take the newest sample of drive `i`."""
-        counts, sample = self._counts[i], (drive.sampled_at, drive.position)
+        counts = self._counts[i]
+        sample = (drive.sampled_at, drive.position)
         units = drive.settings.units
         while counts and sample[0] - counts[0][0] > RATE_TIME:
             counts.popleft()
@@ -126,7 +128,8 @@ class DriveMotion:
                 self._jumped_at[i] = sample[0]
                 counts.clear()
         counts.append(sample)
-        span, moved = sample[0] - counts[0][0], _moved(counts[0], sample)
+        span = sample[0] - counts[0][0]
+        moved = _moved(counts[0], sample)
         if span > 0.0:
             self.rate[i] = (0.0 if abs(moved) <= JITTER
                             else units.direction * moved * units.angle_resolution / span)

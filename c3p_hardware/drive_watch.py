@@ -94,16 +94,19 @@ class DriveWatch:
     def _deviation(self, i: int, drive: Drive, now: float) -> Iterator[Problem]:
         # band of the recent commands, down to zero while the drive limits its current
         commands = [torques[i] for _, torques in self._sent]
-        low, high = min(commands), max(commands)
+        low = min(commands)
+        high = max(commands)
         if drive.statusword & INTERNAL_LIMIT:
-            low, high = min(low, 0), max(high, 0)
+            low = min(low, 0)
+            high = max(high, 0)
         off = max(low - drive.torque, drive.torque - high, 0)
         if off <= self._tolerance[i]:
             self._since[i] = self._least[i] = math.inf
             return
         # the clock starts at the smallest deviation so far
         if off < self._least[i] - SETTLING * self._tolerance[i]:
-            self._since[i], self._least[i] = now, off
+            self._since[i] = now
+            self._least[i] = off
         if now - self._since[i] > self._settings.torque_deviation_time:
             units = drive.settings.units
             yield Problem(

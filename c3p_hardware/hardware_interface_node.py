@@ -39,7 +39,8 @@ from c3p_ros.reach import open_reach
 from c3p_ros.session import run
 from c3p_ros.wire import JointStateWriter
 
-SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
+SUCCESS = TransitionCallbackReturn.SUCCESS
+FAILURE = TransitionCallbackReturn.FAILURE
 
 # time between two attempts to configure automatically, s
 RETRY = 1.0
@@ -76,7 +77,8 @@ class HardwareInterfaceNode(ManagedSuiteNode):
         self.watch(self._on_watch)
         PublisherWatch(self, 'wheel_effort', 'joint_states',
                        act=lambda surplus: self._link.hold(surplus) if self._link else None)
-        self._target, self._tried = values.autostart, -RETRY
+        self._target = values.autostart
+        self._tried = -RETRY
         self._autostart()
 
     def metrics(self) -> Mapping[str, Any]:
@@ -139,7 +141,8 @@ class HardwareInterfaceNode(ManagedSuiteNode):
 
     def _close(self) -> None:
         """Disable the drives and close the bus."""
-        link, self._link = self._link, None
+        link = self._link
+        self._link = None
         if link is None:
             return
         try:
@@ -173,7 +176,8 @@ class HardwareInterfaceNode(ManagedSuiteNode):
                               '/hardware_interface configure')
             response.success, response.message = True, act(self._link, request)
         except ValueError as error:
-            response.success, response.message = False, f'{error}'
+            response.success = False
+            response.message = f'{error}'
             self.get_logger().warning(f'rejected: {error}')
         self.diagnostics.publish()
         return response

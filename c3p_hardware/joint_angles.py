@@ -17,7 +17,8 @@ class _Counter:
     """Position of a counter that wraps after `span` counts, followed by the shortest path."""
 
     def __init__(self, span: int) -> None:
-        self._span, self.angle = span, 0.0
+        self._span = span
+        self.angle = 0.0
         self._position: int | None = None
 
     def difference(self, raw: int) -> int:
@@ -118,7 +119,8 @@ class WheelAngle(_Counter):
         else:
             super().__init__(1 << 32)
             self.resolution = units.angle_resolution
-        self._per_count, self._shift = units.direction * self.resolution, 0
+        self._per_count = units.direction * self.resolution
+        self._shift = 0
 
     def step(self, raw: int) -> float:
         """Take a position in counts, and return the angle in rad."""

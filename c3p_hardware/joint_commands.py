@@ -210,6 +210,7 @@ class FrozenCommand:
             Any steady clock.
         """
         if self._torque is None or not np.array_equal(torque, self._torque) or not np.any(torque):
-            self._torque, self._since = torque.copy(), now
+            self._torque = torque.copy()
+            self._since = now
         age = now - self._since
         return age if age > self._timeout else 0.0

@@ -69,7 +69,8 @@ class JointSensing:
     def __init__(self, robot: CasterRobot, settings: CardSettings, drives: Sequence[Drive],
                  encoders: Sequence[Encoder]) -> None:
         """Start without samples."""
-        self._robot, self._settings = robot, settings
+        self._robot = robot
+        self._settings = settings
         drive_of = {d.joint: d for d in drives}
         encoder_of = {e.joint: e for e in encoders}
         # of each caster, None without a sensor; a wheel is counted by its drive or an encoder

@@ -39,7 +39,8 @@ from c3p_ros.session import run
 from c3p_ros.wire import JointStateWriter, check_finite
 
 # time for the last zeros to arrive before the node ends, s; wheel rate of a standstill, rad/s
-LINGER, STANDSTILL = 0.05, 0.05
+LINGER = 0.05
+STANDSTILL = 0.05
 
 
 class Ros2ControlBridgeNode(SuiteNode):
@@ -56,7 +57,8 @@ class Ros2ControlBridgeNode(SuiteNode):
         self._joints, self._efforts = JointCoding(self.robot), EffortCoding(self.robot)
         self._wheel_rate, self._rates_at = np.zeros(self.robot.count), -np.inf
         self._published_at, self.forwarded, self.age = -np.inf, 0, LatencyHistogram()
-        self._repetition, self._matched = Repetition(self.robot.count), False
+        self._repetition = Repetition(self.robot.count)
+        self._matched = False
         if values.direction == 'to_ros2_control':
             self._to_ros2_control()
         else:

@@ -90,11 +90,13 @@ class StopWatch:
     def __init__(self, robot: CasterRobot, settings: CardSettings, drives: Sequence[Drive],
                  places: Array) -> None:
         """Start at rest."""
-        self._robot, self._settings = robot, settings
+        self._robot = robot
+        self._settings = settings
         self._drives = list(drives)
         self.motion = DriveMotion(robot, settings, drives, places)
         self._places, self._sense = places, TorqueSense(robot, places.tolist())
-        self._sensed_at, self._path = -math.inf, 0.0
+        self._sensed_at = -math.inf
+        self._path = 0.0
         self.release()
 
     def release(self) -> None:
@@ -125,7 +127,8 @@ class StopWatch:
         now : float, s
         steering, wheel_rate, steering_rate : (n,) arrays, rad and rad/s
         """
-        dt, self._sensed_at = now - self._sensed_at, now
+        dt = now - self._sensed_at
+        self._sensed_at = now
         new = dt > MOST_MISSED * self._settings.period
         self._path += 0.0 if new else self.motion.speed() * dt
         if new or (self._stop is None and self._path > FIRST_PATH):
@@ -201,7 +204,8 @@ class StopWatch:
                 f'look for a slope, a push, or exchanged motor leads, {RECOVER}')
 
     def _begin(self, now: float) -> None:
-        margin, least = self._settings.stop_margin, self._deceleration()
+        margin = self._settings.stop_margin
+        least = self._deceleration()
         self._stop = OrderedStop(least, margin, REST_SPEED)
         self._creep = OrderedStop(least, margin, CREEP_SPEED)
         for order in (self._stop, self._creep):
@@ -240,7 +244,8 @@ class StopWatch:
         for i in powered:
             if self.target(i) is not Target.DISABLED:
                 continue
-            drive, waited = self._drives[i], now - self._off.setdefault(i, now)
+            drive = self._drives[i]
+            waited = now - self._off.setdefault(i, now)
             if waited > OFF_TIME:
                 self.withheld = True
                 yield Problem(

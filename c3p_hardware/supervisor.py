@@ -91,7 +91,9 @@ class Supervisor:
         # place of each drive's joint in the torques and rates of the robot
         joints = list(robot.effort_joints)
         self._place = np.array([joints.index(drive.joint) for drive in self.drives])
-        self.state, self.held, self.allowed = ArmState.DISARMED, '', False
+        self.state = ArmState.DISARMED
+        self.held = ''
+        self.allowed = False
         self.faults: list[Problem] = []
         self._since, self._watch = 0.0, DriveWatch(settings, self.drives)
         self._now = 0.0
@@ -151,7 +153,8 @@ class Supervisor:
             raise Refused('; '.join(map(str, problems)))
         if lack := self._lack_of_zero(now):
             raise Refused(lack)
-        self.state, self._since = ArmState.ARMING, now
+        self.state = ArmState.ARMING
+        self._since = now
         self._stops.arm()
 
     def disarm(self) -> None:

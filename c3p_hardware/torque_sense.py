@@ -32,7 +32,8 @@ from c3p_dynamics.caster_dynamics import bias, mass_matrix
 from c3p_kinematics import _planar_kernels as kernels
 
 # averaging time of the unexplained momentum, and memory of the squares, s
-WINDOW, MEMORY = 0.04, 0.08
+WINDOW = 0.04
+MEMORY = 0.08
 
 # delay of the estimated rates against the torques, a tracking loop of 40 Hz, s
 RATE_DELAY = 0.008
@@ -42,7 +43,8 @@ LEAST_SPEED = 0.015
 
 # fraction of the squares that the right hypothesis leaves at most, and factor by which it leaves
 # less than any other set of drives
-EXPLAINED, CLEARLY = 0.15, 2.0
+EXPLAINED = 0.15
+CLEARLY = 2.0
 
 # time for which the same drives must be the best explanation, s
 PATIENCE = 0.03
@@ -61,7 +63,9 @@ MOST_WRONG = 2
 
 # kinds: what of a drive has the opposite sign, torque and counts. With both a drive is stable:
 # that is wrong wiring or a wrong zero, which the joint watch explains
-LEADS, COUNTS, BOTH = 'leads', 'counts', 'both'
+LEADS = 'leads'
+COUNTS = 'counts'
+BOTH = 'both'
 KINDS = {LEADS: (True, False), COUNTS: (False, True), BOTH: (True, True)}
 
 
@@ -135,7 +139,8 @@ class TorqueSense:
         torque : (robot.efforts,) array, N·m
             As reported by the drives.
         """
-        robot, n = self._robot, self._robot.count
+        robot = self._robot
+        n = self._robot.count
         wheels, turning, contact = np.empty((3, 1, n, 3))
         kernels.jacobians(robot.geometry, steering[None], wheels, turning, contact)
         rows = np.concatenate([wheels[0], turning[0]])
@@ -143,7 +148,8 @@ class TorqueSense:
         basis, triangle = np.linalg.qr(rows * self._lever[:, None])
         fitted = speeds @ basis
         apart = np.einsum('hi,hi->h', speeds, speeds) - np.einsum('hi,hi->h', fitted, fitted)
-        before, self._twist = self._twist, np.linalg.solve(triangle, fitted.T).T
+        before = self._twist
+        self._twist = np.linalg.solve(triangle, fitted.T).T
         self._torques.append(torque)
         while len(self._torques) > 1 + round(RATE_DELAY / dt):
             self._torques.popleft()

@@ -70,7 +70,8 @@ class WheelGate:
         self.robot = robot
         self.settings = settings
         self.open = False
-        self.reason, self.held = NO_COMMAND, ''
+        self.reason = NO_COMMAND
+        self.held = ''
         self._torque = np.zeros(robot.efforts)
         # a brake that is stronger than the tyres locks the wheels
         self._grip = traction_torque(robot)
@@ -98,8 +99,10 @@ class WheelGate:
             raise ValueError(f'wheel torque = {torque.tolist()}: must be {self.robot.efforts} '
                              'finite numbers')
         if not self.open and not self.held and not torque.any():
-            self.open, self.reason = True, ''
-        self._torque, self._received = torque, now
+            self.open = True
+            self.reason = ''
+        self._torque = torque
+        self._received = now
 
     def newest(self, now: float) -> tuple[Array, float]:
         """Return the newest command, N·m, and its age at `now`, s (inf before the first)."""
@@ -108,13 +111,15 @@ class WheelGate:
     def close(self, reason: str) -> None:
         """Brake from now on, until a zero command comes."""
         if self.open:
-            self.open, self.reason = False, reason
+            self.open = False
+            self.reason = reason
 
     def hold(self, reason: str) -> None:
         """Brake because of `reason`; empty ends it, and a zero command then opens the gate."""
         self.held = reason
         if reason:
-            self.open, self.reason = False, reason
+            self.open = False
+            self.reason = reason
 
     def torque_at(self, now: float, wheel_rate: Array) -> Array:
         """

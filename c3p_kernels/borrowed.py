@@ -79,7 +79,8 @@ def check_layout() -> None:
         They differ; the text names the members.
     """
     for kind in (types.Array(types.float64, 1, 'C'), types.Array(types.int64, 3, 'A')):
-        found, expected = layout(kind), layout(_type(kind))
+        found = layout(kind)
+        expected = layout(_type(kind))
         if found != expected:
             raise TypeError(f'an array consists of {", ".join(found)} instead of '
                             f'{", ".join(expected)}')
@@ -163,7 +164,8 @@ def _part(context: Any, builder: Any, kind: Any, value: Any, name: str) -> Any:
         grown = builder.mul(state.n, word(size.each)) if size.each else word(0)
         return builder.add(grown, word(size.fixed)) if size.fixed else grown
 
-    begin, shape = state.start, [count(kind.made.size)]
+    begin = state.start
+    shape = [count(kind.made.size)]
     if name != 'block':
         field, = (field for field in kind.made.fields if field.name == name)
         begin = builder.gep(begin, [count(field.begin)])

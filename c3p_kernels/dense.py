@@ -97,13 +97,15 @@ def orthogonalize(x: np.ndarray, r: np.ndarray, order: np.ndarray, least: float,
         order[k] = k
     for k in range(m):
         # pivot: the row with the longest rest
-        best, longest = k, -1.0
+        best = k
+        longest = -1.0
         for j in range(k, m):
             square = 0.0
             for i in range(n):
                 square += x[j, i] * x[j, i]
             if square > longest:
-                best, longest = j, square
+                best = j
+                longest = square
         length = math.sqrt(longest)
         if k == 0:
             first = length
@@ -224,13 +226,15 @@ def pivoted(work: np.ndarray, q: np.ndarray, order: np.ndarray, m: int, n: int) 
         for k in range(n):
             q[i, k] = 1.0 if i == k else 0.0
     for k in range(min(m, n)):
-        best, longest = k, -1.0
+        best = k
+        longest = -1.0
         for j in range(k, m):
             square = 0.0
             for i in range(k, n):
                 square += work[j, i] * work[j, i]
             if square > longest:
-                best, longest = j, square
+                best = j
+                longest = square
         if not longest > 0.0:
             break
         if best != k:

@@ -56,7 +56,8 @@ class Lanes(types.Type):
 
     def __init__(self, kind: str, width: int) -> None:
         """Keep kind and width."""
-        self.kind, self.width = kind, width
+        self.kind = kind
+        self.width = width
         super().__init__(name=f'Lanes({kind}, {width})')
 
     def of(self, kind: str) -> Lanes:
@@ -273,8 +274,8 @@ def _view(array: Any, width: int) -> tuple:
     view = Borrowed(floats, array.ndim - 1, 'C', aligned=False)
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        source, target = (make_array(array)(context, builder, args[0]),
-                          make_array(view)(context, builder))
+        source = make_array(array)(context, builder, args[0])
+        target = make_array(view)(context, builder)
         data = builder.bitcast(source.data, ir.PointerType(floats.vector))
         # the caller keeps the memory: this view does not count
         populate_array(target, data=data, meminfo=None, itemsize=8 * width,

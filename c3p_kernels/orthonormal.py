@@ -36,9 +36,13 @@ def orthonormalise(rows: np.ndarray, width: int) -> tuple[int, float]:
     Rows that depend on earlier ones become zero. The least x with A x = b is then Aᵀ b. The pivot
     is relative to the longest row.
     """
-    count, rank, longest, smallest = rows.shape[0], 0, longest_row(rows, width), math.inf
+    count = rows.shape[0]
+    rank = 0
+    longest = longest_row(rows, width)
+    smallest = math.inf
     for i in range(count):
-        length, left = longest, 0.0
+        length = longest
+        left = 0.0
         for _ in range(2):
             for k in range(i):
                 dot = 0.0

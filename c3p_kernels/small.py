@@ -30,7 +30,8 @@ def solve3(a: np.ndarray, b: np.ndarray, x: np.ndarray) -> float:
     """
     p00 = a[0, 0]
     if p00 > 0.0:
-        l10, l20 = a[1, 0] / p00, a[2, 0] / p00
+        l10 = a[1, 0] / p00
+        l20 = a[2, 0] / p00
         p11 = a[1, 1] - l10 * a[1, 0]
         if p11 > RANK_TOLERANCE * a[1, 1]:
             r21 = a[2, 1] - l20 * a[1, 0]

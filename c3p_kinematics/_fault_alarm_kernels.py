@@ -37,7 +37,8 @@ PRIOR = np.log([0.5, 0.1, 0.1, 0.3])
 
 # probability of slip against a wheel encoder that drifts, at the begin, and the duration in which
 # the odds fall to 1/e, s: no slip lasts for ever
-SLIPS, SLIP_TIME = 0.9, 3.0
+SLIPS = 0.9
+SLIP_TIME = 3.0
 
 # odds of side slip of a caster without motor on a platform that stands, as nothing pushes it; and
 # of another caster's fault at a jump
@@ -47,7 +48,8 @@ UNLIKELY = 0.05
 SUDDEN = 0.1
 
 # fraction of the largest statistic that is evidence, and the time in which that fades, s
-FADED, FADING = 0.1, 0.1
+FADED = 0.1
+FADING = 0.1
 
 # time over which evidence adds up, s: another wheel may slip next
 EVIDENCE = 0.1

@@ -25,8 +25,21 @@ ALONG, ACROSS, ANGLE, BOTH = 0, 1, 2, 3
 # low-passed innovation along, across; innovations of the last sample, and of that before; time
 # since a jump along, across; predicted turn since the wheel, the steering encoder last moved;
 # low-passed predicted speed along; deviation of the integrated angle
-(RX, RY, ROLLED, TOWED, STEERED, YAWED, OFF, HELD, IN, LAST, BEFORE, LEAPT, UNSEEN, AHEAD,
- UNSURE) = (0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 18, 19)
+RX = 0
+RY = 1
+ROLLED = 2
+TOWED = 3
+STEERED = 4
+YAWED = 5
+OFF = 6
+HELD = 7
+IN = 8
+LAST = 10
+BEFORE = 12
+LEAPT = 14
+UNSEEN = 16
+AHEAD = 18
+UNSURE = 19
 
 # kinds of faults, columns of a table of probabilities
 (ROLLING_SLIP, ROLLING_STUCK, ROLLING_JUMP, ROLLING_DRIFT, SIDE_SLIP, STEERING_STUCK,
@@ -35,7 +48,8 @@ KINDS = 8
 
 # a jump is a sample whose innovation is so many times those beside it, and so many deviations of
 # the low-passed one
-ALONE, LEAP = 4.0, 8.0
+ALONE = 4.0
+LEAP = 8.0
 
 # rolling speed per speed of the pivot up to which another steering angle explains it
 FASTER = 1.05
@@ -137,7 +151,8 @@ def hypotheses(geometry, motion, faults, dt):
             raw[i, 0] -= rolling[i, j] * twist[j]
             raw[i, 1] -= axle[i, j] * twist[j]
         total += raw[i, 0] ** 2 / variance[i, 0] + raw[i, 1] ** 2 / variance[i, 1]
-    p, q = work.column[0], work.column[1]
+    p = work.column[0]
+    q = work.column[1]
     other = work.rows[0, 0]
     for i in range(n):
         va = variance[i, 0]

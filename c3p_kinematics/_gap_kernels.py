@@ -73,7 +73,9 @@ def bridge(geometry, latch, sample, before, dt, largest, place, fit):
         fit.weight[i, 1] = 1.0
     # one constant twist per interval, at the steering halfway
     pose = place.pose
-    x, y, yaw = pose[0], pose[1], pose[2]
+    x = pose[0]
+    y = pose[1]
+    yaw = pose[2]
     twist = fit.twist
     length = 0.0
     part = dt / BRIDGE_STEPS
@@ -83,7 +85,9 @@ def bridge(geometry, latch, sample, before, dt, largest, place, fit):
             fit.steering[i] = latch[0, i] + turned * (k + 0.5) / BRIDGE_STEPS
         solve(geometry, fit)
         if not math.isfinite(twist[0] + twist[1] + twist[2]):
-            pose[0], pose[1], pose[2] = x, y, yaw
+            pose[0] = x
+            pose[1] = y
+            pose[2] = yaw
             return -1.0
         advance(pose, twist, part)
         length += part * (math.hypot(twist[0], twist[1]) + place.lever * abs(twist[2]))

@@ -38,7 +38,8 @@ def follow(rolling, axle, reach, target, reference):
     """Move `reference` towards `target`, no contact point by more than `reach`, m/s."""
     fastest = 0.0
     for i in range(len(rolling)):
-        along, across = 0.0, 0.0
+        along = 0.0
+        across = 0.0
         for j in range(3):
             change = target[j] - reference[j]
             along += rolling[i, j] * change
@@ -146,7 +147,8 @@ def judge(geometry, steering, dt, age, trust, grip):
     slower = True
     spun = False
     for i in range(n):
-        along, across = 0.0, 0.0
+        along = 0.0
+        across = 0.0
         for j in range(3):
             along += rolling[i, j] * reference[j]
             across += axle[i, j] * reference[j]

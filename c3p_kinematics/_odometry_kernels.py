@@ -45,7 +45,9 @@ def advance(pose, twist, dt):
 def add_slip(covariance, yaw, unit, amount):
     """Add `amount` times the body-frame covariance `unit` to the floor-frame `covariance`."""
     c, s = math.cos(yaw), math.sin(yaw)
-    xx, xy, yy = unit[0, 0], unit[0, 1], unit[1, 1]
+    xx = unit[0, 0]
+    xy = unit[0, 1]
+    yy = unit[1, 1]
     xz, yz = c * unit[0, 2] - s * unit[1, 2], s * unit[0, 2] + c * unit[1, 2]
     covariance[0, 0] += amount * (c * c * xx - 2.0 * c * s * xy + s * s * yy)
     covariance[1, 1] += amount * (s * s * xx + 2.0 * c * s * xy + c * c * yy)
@@ -76,7 +78,9 @@ def grow(covariance, anchor, pose, growth, lever, least):
     angle = abs(turned)
     if length + lever * angle < least:
         return -1.0
-    p02, p12, p22 = covariance[0, 2], covariance[1, 2], covariance[2, 2]
+    p02 = covariance[0, 2]
+    p12 = covariance[1, 2]
+    p22 = covariance[2, 2]
     covariance[0, 0] += dy * (dy * p22 - 2.0 * p02)
     covariance[1, 1] += dx * (dx * p22 + 2.0 * p12)
     covariance[0, 1] += dx * p02 - dy * p12 - dx * dy * p22

@@ -38,7 +38,8 @@ MOVED, IMPLAUSIBLE, REPEATED, WAITS, IRREGULAR, UNDETERMINED = 0, 1, 2, 3, 4, 5
 
 # plausibility limits of an angle [rad] and a rate [rad/s]: beyond, float64 resolves less than an
 # encoder, and no motor turns that fast
-LARGEST_ANGLE, LARGEST_RATE = 1e8, 1e6
+LARGEST_ANGLE = 1e8
+LARGEST_RATE = 1e6
 
 # shortest step [s]: a shorter one is rounding of a time stamp in seconds since 1970
 SHORTEST_STEP = 1e-6

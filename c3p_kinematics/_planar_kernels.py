@@ -46,9 +46,12 @@ def exp_row(step, out):
 def log_row(pose, out):
     """Write the logarithm of one pose (3,) into `out`."""
     yaw = wrap_angle(pose[2])
-    g, h = half_cotangent(yaw), 0.5 * yaw
+    g = half_cotangent(yaw)
+    h = 0.5 * yaw
     x, y = g * pose[0] + h * pose[1], g * pose[1] - h * pose[0]
-    out[0], out[1], out[2] = x, y, yaw
+    out[0] = x
+    out[1] = y
+    out[2] = yaw
 
 
 @kernel
@@ -109,8 +112,12 @@ def rows(geometry, steering, rolling, axle):
         c, s = math.cos(steering[i]), math.sin(steering[i])
         x, y = geometry[i, 0], geometry[i, 1]
         # v_pivot = v + ω ẑ×m with ẑ×m = (−y, x)
-        rolling[i, 0], rolling[i, 1], rolling[i, 2] = -s, c, s * y + c * x
-        axle[i, 0], axle[i, 1], axle[i, 2] = c, s, s * x - c * y
+        rolling[i, 0] = -s
+        rolling[i, 1] = c
+        rolling[i, 2] = s * y + c * x
+        axle[i, 0] = c
+        axle[i, 1] = s
+        axle[i, 2] = s * x - c * y
 
 
 @kernel
@@ -130,7 +137,9 @@ def jacobians(geometry, steering, wheel, steer, contact):
 def rates(geometry, steering, twist, wheel_rate, steering_rate, contact_rate):
     """Write θ̇_x, θ̇_s, θ̇_c of a rigid motion without slip; leading axis is the batch."""
     for b in range(len(steering)):
-        vx, vy, w = twist[b, 0], twist[b, 1], twist[b, 2]
+        vx = twist[b, 0]
+        vy = twist[b, 1]
+        w = twist[b, 2]
         for i in range(steering.shape[1]):
             c, s = math.cos(steering[b, i]), math.sin(steering[b, i])
             px, py = vx - w * geometry[i, 1], vy + w * geometry[i, 0]
@@ -143,13 +152,21 @@ def rates(geometry, steering, twist, wheel_rate, steering_rate, contact_rate):
 def accelerations(geometry, steering, twist, accel, wheel_accel, steering_accel):
     """Write θ̈_x = J_x ν̇ − θ̇_s u/r and θ̈_s = J_s ν̇ − θ̇_s s/d; leading axis is the batch."""
     for b in range(len(steering)):
-        vx, vy, w = twist[b, 0], twist[b, 1], twist[b, 2]
-        ax, ay, aw = accel[b, 0], accel[b, 1], accel[b, 2]
+        vx = twist[b, 0]
+        vy = twist[b, 1]
+        w = twist[b, 2]
+        ax = accel[b, 0]
+        ay = accel[b, 1]
+        aw = accel[b, 2]
         for i in range(steering.shape[1]):
             c, s = math.cos(steering[b, i]), math.sin(steering[b, i])
-            x, y, d, r = geometry[i, 0], geometry[i, 1], geometry[i, 2], geometry[i, 3]
+            x = geometry[i, 0]
+            y = geometry[i, 1]
+            d = geometry[i, 2]
+            r = geometry[i, 3]
             px, py = vx - w * y, vy + w * x
-            along, across = c * py - s * px, c * px + s * py
+            along = c * py - s * px
+            across = c * px + s * py
             rate = -across / d - w
             qx, qy = ax - aw * y, ay + aw * x
             # dRx/dθ = −Ra and dRa/dθ = Rx
@@ -231,8 +248,10 @@ def least_squares(geometry, steering, wheel_rate, steering_rate, weight,
     `information` (3, 3) is the matrix of the normal equations.
     """
     n = steering.shape[1]
-    right, contact = np.empty(3), np.empty((n, 2))
-    rolling, axle = np.empty((n, 3)), np.empty((n, 3))
+    right = np.empty(3)
+    contact = np.empty((n, 2))
+    rolling = np.empty((n, 3))
+    axle = np.empty((n, 3))
     for b in range(len(steering)):
         contact_rows(geometry, steering[b], rolling, axle)
         measured(geometry, wheel_rate[b], steering_rate[b], contact)
@@ -243,7 +262,8 @@ def least_squares(geometry, steering, wheel_rate, steering_rate, weight,
         for i in range(n):
             lever += (weight[b, i, 0] + weight[b, i, 1]) * geometry[i, 2] ** 2
             for j in range(3):
-                wx, wa = weight[b, i, 0] * rolling[i, j], weight[b, i, 1] * axle[i, j]
+                wx = weight[b, i, 0] * rolling[i, j]
+                wa = weight[b, i, 1] * axle[i, j]
                 right[j] += wx * contact[i, 0] + wa * contact[i, 1]
                 for k in range(3):
                     normal[j, k] += wx * rolling[i, k] + wa * axle[i, k]
@@ -276,7 +296,8 @@ def solve(geometry, motion):
     for j in range(3):
         for k in range(j):
             unit[j, k] = unit[k, j] = 0.5 * (unit[j, k] + unit[k, j])
-    variance, power = 0.0, 0.0
+    variance = 0.0
+    power = 0.0
     for i in range(n):
         variance += (weight[i, 0] * residual[i, 0] ** 2
                      + weight[i, 1] * residual[i, 1] ** 2) / (2 * n - 3)

@@ -34,8 +34,10 @@ def turn(steering, vectors, out):
     """Turn [along, across] into (x, y) of ``base_link``, or back: it is a reflection."""
     for i in range(len(steering)):
         c, s = math.cos(steering[i]), math.sin(steering[i])
-        p, q = vectors[i, 0], vectors[i, 1]
-        out[i, 0], out[i, 1] = -s * p + c * q, c * p + s * q
+        p = vectors[i, 0]
+        q = vectors[i, 1]
+        out[i, 0] = -s * p + c * q
+        out[i, 1] = c * p + s * q
 
 
 @inner
@@ -63,16 +65,20 @@ def leave_one_out(geometry, steering, slip):
     for i in range(n):
         total += (residual[i, 0] ** 2 + residual[i, 1] ** 2) / variance[i]
     # N⁻¹ Jᵀ of one caster, column by column, and from it S
-    p, q = slip.fit.column[0], slip.fit.column[1]
+    p = slip.fit.column[0]
+    q = slip.fit.column[1]
     for i in range(n):
         solve3(slip.fit.information, rolling[i], p)
         solve3(slip.fit.information, axle[i], q)
-        s00, s01, s11 = 1.0, 0.0, 1.0
+        s00 = 1.0
+        s01 = 0.0
+        s11 = 1.0
         for j in range(3):
             s00 -= weight[i, 0] * rolling[i, j] * p[j]
             s01 -= weight[i, 0] * rolling[i, j] * q[j]
             s11 -= weight[i, 0] * axle[i, j] * q[j]
-        a, b = residual[i, 0], residual[i, 1]
+        a = residual[i, 0]
+        b = residual[i, 1]
         trace = s00 + s11
         det = s00 * s11 - s01 * s01
         drop = 0.0

@@ -49,13 +49,19 @@ def add_slopes(geometry, motion, lasting, yaw, dt, slopes):
     units = lasting.units
     by_parameter = slopes.by_parameter
     c, s = circle(yaw)
-    vx, vy, w = motion.twist[0], motion.twist[1], motion.twist[2]
+    vx = motion.twist[0]
+    vy = motion.twist[1]
+    w = motion.twist[2]
     for i in range(len(steering)):
-        x, y, d, r = geometry[i, 0], geometry[i, 1], geometry[i, 2], geometry[i, 3]
+        x = geometry[i, 0]
+        y = geometry[i, 1]
+        d = geometry[i, 2]
+        r = geometry[i, 3]
         ci, si = circle(steering[i])
         # velocity of the pivot along and across the wheel, and rows of the contact velocity
         px, py = vx - y * w, vy + x * w
-        along, across = -si * px + ci * py, ci * px + si * py
+        along = -si * px + ci * py
+        across = ci * px + si * py
         x2 = si * y + ci * x
         a2 = si * x - ci * y + d
         # columns of unit times both rows

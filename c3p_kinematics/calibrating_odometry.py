@@ -71,7 +71,8 @@ class CalibratingOdometry(Odometry):
     def warm_up(self) -> None:
         """Compile all kernels, and reset."""
         self.calibration.warm_up()
-        frozen, self.calibration.frozen = self.calibration.frozen, True
+        frozen = self.calibration.frozen
+        self.calibration.frozen = True
         super().warm_up()
         self.calibration.frozen = frozen
 
@@ -123,7 +124,8 @@ class CalibratingOdometry(Odometry):
 
     def follow(self) -> None:
         """Use the present estimate of `calibration`, after it was set."""
-        parameters, geometry = self.calibration.parameters, self.robot.geometry
+        parameters = self.calibration.parameters
+        geometry = self.robot.geometry
         self._lasting.share(self.calibration.spread, self.calibration.cross)
         geometry[:, :2], geometry[:, 2] = parameters[:, 2:4], parameters[:, 1]
         geometry[:, 3] = parameters[:, 0]

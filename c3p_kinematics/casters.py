@@ -224,7 +224,8 @@ def sensed_forward(robot: CasterRobot, steering: ArrayLike, wheel_rate: ArrayLik
     batch, (angles, wheel, steer) = batched(n, steering=(steering, n), wheel_rate=(wheel_rate, n),
                                             steering_rate=(steering_rate, n))
     weights = _weights(weight, (*batch, n, 2))
-    twist, residual = np.empty((len(angles), 3)), np.empty((len(angles), n, 2))
+    twist = np.empty((len(angles), 3))
+    residual = np.empty((len(angles), n, 2))
     information = np.empty((len(angles), 3, 3))
     kernels.least_squares(robot.geometry, angles, wheel, steer, weights, twist, residual,
                           information)

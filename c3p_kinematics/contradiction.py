@@ -6,7 +6,8 @@ from __future__ import annotations
 import math
 
 # time after which the pose is taken for unknown, and the longest interruption, s of robot time
-REPORTED, INTERRUPTED = 2.0, 0.5
+REPORTED = 2.0
+INTERRUPTED = 0.5
 
 
 class Contradiction:
@@ -45,7 +46,8 @@ class Contradiction:
         if not 0.0 <= time - self._last <= INTERRUPTED:
             self._begin = math.inf
         if several:
-            self._begin, self._last = min(self._begin, time), time
+            self._begin = min(self._begin, time)
+            self._last = time
         self.lasts = max(0.0, time - self._begin)
 
     def text(self) -> str:

@@ -94,8 +94,10 @@ class DerivedCasters:
         delta = self._displacement(before, after)
         # the derived angles turn in steps, the measured ones in proportion
         steps = max(1, math.ceil(self._travel(delta) / LONGEST_STEP))
-        turned, part = (after[0] - before[0]) / steps, delta / steps
-        steering, wheel = before[0].copy(), before[1].copy()
+        turned = (after[0] - before[0]) / steps
+        part = delta / steps
+        steering = before[0].copy()
+        wheel = before[1].copy()
         derived = ~self._steering
         for _ in range(steps):
             middle = steering + 0.5 * np.where(derived, self._rows(steering)[1] @ part, turned)
@@ -107,9 +109,11 @@ class DerivedCasters:
 
     def _displacement(self, before: Array, after: Array) -> Array:
         """Return the displacement of the platform (3,) by least squares, m and rad."""
-        both, robot = self._both, self._robot
+        both = self._both
+        robot = self._robot
         rolling, turning = self._rows(0.5 * (before[0] + after[0]))
-        radius, offset = robot.wheel_radius[both], robot.caster_offset[both]
+        radius = robot.wheel_radius[both]
+        offset = robot.caster_offset[both]
         rows = np.concatenate([turning[both] * offset[:, None], rolling[both] * radius[:, None]])
         moved = (after - before)[:, both]
         y = np.concatenate([moved[0] * offset, moved[1] * radius])

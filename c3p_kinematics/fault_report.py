@@ -82,7 +82,8 @@ class FaultReport(NamedTuple):
         A wrong wheel encoder spoils the row along alone. A wrong steering angle spoils both, and a
         tyre that spins does not hold the wheel sideways either.
         """
-        trust, caster = np.ones((len(self.probability), 2)), self.caster
+        trust = np.ones((len(self.probability), 2))
+        caster = self.caster
         if caster >= 0 and self.confidence >= SURE:
             alarm.leave_out(self.probability[caster], trust[caster])
         return trust

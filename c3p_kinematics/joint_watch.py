@@ -28,7 +28,8 @@ from c3p_kinematics import _planar_kernels as kernels
 
 # sum of the differences from the prediction of the others, as an angle about the pivot, beyond
 # which a constant encoder is stuck and a changing one drifts, rad
-STUCK_ANGLE, DRIFT_ANGLE = 0.5, 0.5
+STUCK_ANGLE = 0.5
+DRIFT_ANGLE = 0.5
 
 # angle that a wheel lacks against the prediction of the others beyond which its counts are wrong,
 # rad
@@ -36,7 +37,8 @@ WHEEL_ANGLE = 1.0
 
 # per travel of the fastest wheel: error of the others about a contact point (radii, small slip),
 # and permitted slip of a wheel, along
-OTHERS_SLIP, OWN_SLIP = 0.1, 0.5
+OTHERS_SLIP = 0.1
+OWN_SLIP = 0.5
 
 # error of the others about a contact point per residual among themselves: only the component of a
 # slip along the line between two contact points is visible
@@ -47,7 +49,8 @@ MEMORY = 0.9
 
 # the counts of a wheel are preferred to the whole caster, which leaves one measurement less, if
 # its residual is larger by no more than this factor and this part of the travel
-SIMPLER, ROUGH = 2.0, 0.02
+SIMPLER = 2.0
+ROUGH = 0.02
 
 # turn of a caster with a stuck encoder beyond which its wheel rolls in the opposite sense, rad
 TURNED_ROUND = math.pi / 2
@@ -56,7 +59,8 @@ TURNED_ROUND = math.pi / 2
 WINDOW = 100
 
 # minimum of cycles, and of turn of the fastest wheel [rad], between two evaluations
-LOOK_EVERY, LOOK_TURN = 5, 0.1
+LOOK_EVERY = 5
+LOOK_TURN = 0.1
 
 
 class Finding(NamedTuple):
@@ -110,7 +114,8 @@ class JointWatch:
 
     def __init__(self, robot: CasterRobot, jitter: Array) -> None:
         """Start without samples and compile the kernels."""
-        self._robot, self._jitter = robot, jitter
+        self._robot = robot
+        self._jitter = jitter
         n = robot.count
         self.window: deque[Array] = deque(maxlen=WINDOW)
         # measurements in the order across, along of each caster; what each hypothesis leaves out
@@ -142,7 +147,8 @@ class JointWatch:
         """
         if self._steering is None:
             n = self._robot.count
-            self._steering, self._wheel_angle = steering, wheel_angle
+            self._steering = steering
+            self._wheel_angle = wheel_angle
             # position of each encoder when it last moved; the sums since, rad: across in both
             # senses, along in both senses
             self._mark, self._apart = steering.copy(), np.zeros((4, n))
@@ -158,9 +164,14 @@ class JointWatch:
         if self._cycles < LOOK_EVERY or np.abs(rolled).max() < LOOK_TURN:
             return None
         moved = np.abs(steering - self._mark) > self._jitter
-        self._mark[moved], self._apart[:, moved], self._unseen[moved] = steering[moved], 0.0, 0.0
-        steered, middle = steering - self._steering, 0.5 * (steering + self._steering)
-        self._cycles, self._steering, self._wheel_angle = 0, steering, wheel_angle
+        self._mark[moved] = steering[moved]
+        self._apart[:, moved] = 0.0
+        self._unseen[moved] = 0.0
+        steered = steering - self._steering
+        middle = 0.5 * (steering + self._steering)
+        self._cycles = 0
+        self._steering = steering
+        self._wheel_angle = wheel_angle
         if self._robot.count < 3:
             return None
         self.window.append(np.array([middle, steered, rolled]))
@@ -169,7 +180,8 @@ class JointWatch:
 
     def _add(self, steering: Array, steered: Array, rolled: Array, standing: Array) -> None:
         """Add the differences since the last evaluation."""
-        radius, offset = self._robot.wheel_radius, self._robot.caster_offset
+        radius = self._robot.wheel_radius
+        offset = self._robot.caster_offset
         # displacement of each contact point in metres: all weigh alike
         (wheels,), (turning,), _ = self._jacobians
         kernels.jacobians(self._robot.geometry, steering[None], *self._jacobians)
@@ -178,7 +190,8 @@ class JointWatch:
         basis, triangle = np.linalg.qr(rows.reshape(-1, 3))
         e = y - basis @ (basis.T @ y)
         left = np.eye(len(y)) - basis @ basis.T
-        total, travel = float(e @ e), float(np.abs(y[1::2]).max())
+        total = float(e @ e)
+        travel = float(np.abs(y[1::2]).max())
         self._travel = MEMORY * self._travel + travel
         # from here on `turning` is J_s at the predicted angles of casters with a constant encoder
         kernels.jacobians(self._robot.geometry, (self._mark + self._unseen)[None],

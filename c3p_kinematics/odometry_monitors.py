@@ -42,7 +42,8 @@ def make_monitors(robot: CasterRobot, settings: OdometrySettings) -> Monitors:
     Joints whose times differ by σ have path errors of the speed times σ: behind a low-pass τ
     their velocity is wrong by σ/τ of the speed.
     """
-    s, skew = settings, settings.sample_skew
+    s = settings
+    skew = settings.sample_skew
     steps = np.hypot(robot.wheel_radius * s.wheel_resolution,
                      robot.caster_offset * s.steering_resolution)
     step = float(steps.max())

@@ -19,7 +19,8 @@ from enum import Enum
 TOLERANCE = 0.03
 
 # the speed has grown when it exceeds GROWTH times that of the order, and this sum, m/s
-GROWTH, GROWN_BY = 1.25, 0.15
+GROWTH = 1.25
+GROWN_BY = 0.15
 
 # time for which the speed must be too large, or at rest, s: one late sample is neither
 HOLDS = 0.05
@@ -82,7 +83,9 @@ class OrderedStop:
         for name, value in (('deceleration', deceleration), ('margin', margin), ('rest', rest)):
             if not 0.0 < value < math.inf:
                 raise ValueError(f'{name} = {value}: must be a positive number')
-        self._deceleration, self._margin, self._rest = deceleration, margin, rest
+        self._deceleration = deceleration
+        self._margin = margin
+        self._rest = rest
         self.end()
 
     @property

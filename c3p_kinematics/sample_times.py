@@ -37,16 +37,22 @@ LEAST_RATE = 1.0
 INCREMENT = 1e-4
 # a received clock of a busy computer lags by less in one step, and in all since the begin; a
 # larger deviation is that of encoders that were set, or of wrong rates, s
-LONGEST_LAG, LONGEST_SUM = 0.1, 0.5
+LONGEST_LAG = 0.1
+LONGEST_SUM = 0.5
 
 # residual up to which the increment of a wheel fits, relative to its measured rate and to its
 # change by another time
-STRETCH, COMMON = 0.15, 0.5
+STRETCH = 0.15
+COMMON = 0.5
 # deviation from the time of the stamps that is left in, besides two encoder steps, and smallest
 # time, as fractions of it
-EVEN, LEAST_PART = 0.05, 0.05
+EVEN = 0.05
+LEAST_PART = 0.05
 # time constant and bound of a sample's age, s; shortest cycle, s; slowest rate compared, rad/s
-FORGET, OLDEST, SPARE, SLOWEST = 2.0, 0.25, 0.005, 0.2
+FORGET = 2.0
+OLDEST = 0.25
+SPARE = 0.005
+SLOWEST = 0.2
 
 
 @kernel
@@ -57,7 +63,8 @@ def repeated(last: Array, steering: Array, wheel: Array, steering_rate: Array, w
 
     The sample replaces `last`.
     """
-    same, fastest = True, 0.0
+    same = True
+    fastest = 0.0
     for i in range(len(steering)):
         same = (same and last[0, i] == steering[i] and last[1, i] == wheel[i]
                 and last[2, i] == steering_rate[i] and last[3, i] == wheel_rate[i])
@@ -80,16 +87,21 @@ def interval(mean: Array, before: Array, after: Array, dt: float, resolution: fl
     fits up to two encoder steps `resolution` [rad]. Time that was missing in earlier samples,
     `age` [s], may be made up for, and one cycle more: the first age is unknown.
     """
-    n, power, along, steps = len(mean), 0.0, 0.0, 2.0 * resolution
+    n = len(mean)
+    power = 0.0
+    along = 0.0
+    steps = 2.0 * resolution
     for i in range(n):
         expected = 0.5 * (before[i] + after[i])
         power += expected * expected
         along += expected * mean[i]
-    kept, spare = age * (1.0 - min(dt / FORGET, 1.0)), max(dt, SPARE)
+    kept = age * (1.0 - min(dt / FORGET, 1.0))
+    spare = max(dt, SPARE)
     # too slow to be compared, or rates unknown (nan)
     if not power > n * SLOWEST**2:
         return dt, kept
-    span, rate = along / power * dt, math.sqrt(power / n)
+    span = along / power * dt
+    rate = math.sqrt(power / n)
     if rate * max(span, dt) < steps:
         return dt, kept
     fits = min(STRETCH * span, COMMON * abs(span - dt))
@@ -120,7 +132,8 @@ def likely_step(before: Array, now: Array, weight: float, stamped: float, ahead:
         Sum of all steps so far, less that of the stamps.
     """
     half = len(now) // 2
-    along, power = 0.0, 0.0
+    along = 0.0
+    power = 0.0
     for j in range(half):
         for i in range(now.shape[1]):
             mean = 0.5 * (before[half + j, i] + now[half + j, i])
@@ -215,7 +228,8 @@ class SampleStep:
         angles, rates : sequence of array, rad and rad/s
             Of the steering joints and wheels.
         """
-        before, self._last = self._last, None
+        before = self._last
+        self._last = None
         if not self._jitter:
             return stamped
         self._last = now = np.array((np.concatenate(angles), np.concatenate(rates)))

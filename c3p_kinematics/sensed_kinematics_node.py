@@ -58,7 +58,9 @@ class SensedKinematicsNode(SuiteNode):
         self._odometry = make_odometry(self)
         self._line, self._alive = CycleClock(), Lifeline(values.joint_state_timeout)
         self.parameters.changed = self._retune
-        self._slip_due, self._slipping, self._gap_until = 0.0, False, 0.0
+        self._slip_due = 0.0
+        self._slipping = False
+        self._gap_until = 0.0
         self._contradiction = Contradiction()
         self._estimate: OdometryEstimate | None = None
         # the last pose that was published
@@ -133,7 +135,8 @@ class SensedKinematicsNode(SuiteNode):
         self._placed = estimate.pose
         if self._transforms is not None:
             self._transforms.send(stamp, estimate.pose, values.odom_frame, values.tf_child_frame)
-        changed, self._slipping = estimate.slip.slipping != self._slipping, estimate.slip.slipping
+        changed = estimate.slip.slipping != self._slipping
+        self._slipping = estimate.slip.slipping
         if changed or estimate.time >= self._slip_due:
             self._slip_due = estimate.time + 1.0 / values.slip_rate
             along, across = estimate.residual.T
@@ -159,7 +162,8 @@ class SensedKinematicsNode(SuiteNode):
 
     def _on_reset(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         self._odometry.reset()
-        response.success, response.message = True, 'pose is (0, 0, 0); slip is forgotten'
+        response.success = True
+        response.message = 'pose is (0, 0, 0); slip is forgotten'
         return response
 
     def _on_set_odometry(self, request: Any, response: Any) -> Any:
@@ -168,13 +172,15 @@ class SensedKinematicsNode(SuiteNode):
             pose.position.x, pose.position.y = float(request.x), float(request.y)
             pose.orientation = quaternion_of(float(request.yaw))
             self._odometry.reset(pose_of(pose, 'request'))
-            response.success, response.message = True, 'pose set; slip is forgotten'
+            response.success = True
+            response.message = 'pose set; slip is forgotten'
         except ValueError as error:
             response.success, response.message = False, str(error)
         return response
 
     def _on_watch(self) -> None:
-        condition, timeout = self.diagnostics.condition, self._alive.timeout
+        condition = self.diagnostics.condition
+        timeout = self._alive.timeout
         lost = self._alive.lost(self.watch_time())
         condition('joint_states', ERROR if lost else OK,
                   f'none for {timeout} s: the pose stands still' if lost else 'coming again')

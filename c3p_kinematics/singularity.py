@@ -103,7 +103,9 @@ def scaled_wheel_jacobian(robot: CasterRobot, steering: ArrayLike) -> Array:
     """
     batch, (angles,) = batched(robot.count, steering=(steering, robot.count))
     x, y = (robot.hip_position - robot.hip_position.mean(axis=0)).T
-    c, s, length = np.cos(angles), np.sin(angles), length_scale(robot)
+    c = np.cos(angles)
+    s = np.sin(angles)
+    length = length_scale(robot)
     rows = np.stack([-s, c, (s * y + c * x) / length], axis=-1)[:, robot.driven]
     if robot.steered.any():
         axles = np.stack([c, s, (s * x - c * y + robot.caster_offset) / length], axis=-1)
@@ -152,7 +154,8 @@ def singularity(robot: CasterRobot, steering: ArrayLike,
         raise ValueError(f'tolerance = {tolerance}: must be finite and not negative, such as '
                          f'{SINGULAR_TOLERANCE}')
     rows = scaled_wheel_jacobian(robot, steering)
-    batch, driven = rows.shape[:-2], rows.shape[-2]
+    batch = rows.shape[:-2]
+    driven = rows.shape[-2]
     # missing motors are rows of zeros, so that there are always three singular values
     if driven < 3:
         rows = np.concatenate([rows, np.zeros((*batch, 3 - driven, 3))], axis=-2)

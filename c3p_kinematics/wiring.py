@@ -27,12 +27,15 @@ from c3p_kinematics import _planar_kernels as kernels
 
 # residual per travel below which a hypothesis explains the motion: radii and small slip; and
 # factor by which it may exceed that without the single sensor
-SMALL, AS_WELL = 0.06, 2.0
+SMALL = 0.06
+AS_WELL = 2.0
 
 # the fastest wheel turns by less in the whole window: nothing can be told, rad
 LEAST_TURN = 0.1
 
-WHEELS, ENCODERS, MODULES = 'wheels', 'encoders', 'modules'
+WHEELS = 'wheels'
+ENCODERS = 'encoders'
+MODULES = 'modules'
 
 
 class Increments(NamedTuple):

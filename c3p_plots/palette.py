@@ -6,15 +6,26 @@ from __future__ import annotations
 from typing import Any
 
 # Okabe and Ito's palette, distinguishable for colour-blind readers; casters in the papers' order
-BLUE, VERMILION, GREEN, PURPLE = '#0072B2', '#D55E00', '#009E73', '#CC79A7'
-SKY, ORANGE, YELLOW = '#56B4E9', '#E69F00', '#F0E442'
+BLUE = '#0072B2'
+VERMILION = '#D55E00'
+GREEN = '#009E73'
+PURPLE = '#CC79A7'
+SKY = '#56B4E9'
+ORANGE = '#E69F00'
+YELLOW = '#F0E442'
 CASTERS = (BLUE, VERMILION, GREEN, PURPLE, SKY, ORANGE)
 
-REFERENCE, SENSED, TRUE = '#000000', BLUE, ORANGE
-GREY, GOAL, ALERT = '#7f7f7f', GREEN, VERMILION
+REFERENCE = '#000000'
+SENSED = BLUE
+TRUE = ORANGE
+GREY = '#7f7f7f'
+GOAL = GREEN
+ALERT = VERMILION
 
 # text, labels and rules; in SVG the page replaces them by its own, for light and dark screens
-INK, MUTED, RULE = '#1b1f24', '#6a737d', '#e1e4e8'
+INK = '#1b1f24'
+MUTED = '#6a737d'
+RULE = '#e1e4e8'
 
 
 # dashes and markers of casters, distinguishable without colours

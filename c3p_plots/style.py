@@ -41,7 +41,10 @@ from c3p_plots.palette import (  # noqa: F401
 # label of every time axis
 TIME = 'time since the goal [s]'
 
-HEADLINE, TITLE, LABEL, SMALL = 13.0, 9.0, 8.0, 7.0
+HEADLINE = 13.0
+TITLE = 9.0
+LABEL = 8.0
+SMALL = 7.0
 LINE = 1.1
 
 # more samples per line are invisible and slow down the PDF
@@ -58,7 +61,9 @@ NO_MARKER = ('None', '', None, '|')
 FAST = {'compress_level': 3}
 
 # distances from the upper edge of a page to its title, its facts and its panels, inches
-TITLE_AT, FACTS_AT, PANELS_AT = 0.285, 0.575, 1.0
+TITLE_AT = 0.285
+FACTS_AT = 0.575
+PANELS_AT = 1.0
 
 
 def figure(width: float, height: float) -> Figure:
@@ -90,7 +95,8 @@ def page(title: str, facts: Sequence[str], source: str = '', *, good: bool = Tru
     **grid
         For ``Figure.add_gridspec``, such as other margins.
     """
-    sheet, height = figure(*size), size[1]
+    sheet = figure(*size)
+    height = size[1]
     left = min(grid.get('left', 0.055), 0.055)
     panels = sheet.add_gridspec(rows, columns, **{
         'left': 0.055, 'right': 0.985, 'top': 1.0 - PANELS_AT / height, 'bottom': 0.48 / height,

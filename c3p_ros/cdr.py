@@ -22,14 +22,20 @@ from typing import Any, NamedTuple, Protocol
 from c3p_description.model import Array
 
 # bytes before the body; those of a little-endian message
-HEADER, LITTLE = 4, b'\0\1\0\0'
+HEADER = 4
+LITTLE = b'\0\1\0\0'
 
 # limits of received messages: bytes of a message read as an object and of a text, names of a
 # message or numbers of a field, points of a trajectory
-MOST_BYTES, MOST_TEXT, MOST_NAMES, MOST_POINTS = 2**18, 1000, 400, 200
+MOST_BYTES = 2**18
+MOST_TEXT = 1000
+MOST_NAMES = 400
+MOST_POINTS = 200
 
 # doubles of a pose (position, quaternion), of a twist (linear, angular), of a covariance
-POSE, TWIST, COVARIANCE = 7, 6, 36
+POSE = 7
+TWIST = 6
+COVARIANCE = 36
 
 # form of a field: 'stamp', 'text', 'texts', 'doubles' (a sequence), 'bool', 'points' (of a
 # trajectory of one frame: transform, velocity, perhaps acceleration, time), or a number of doubles
@@ -81,7 +87,8 @@ class PublishError(ValueError):
     def __init__(self, topic: str, text: str) -> None:
         """Join both into the error text."""
         super().__init__(f'{topic}: {text}')
-        self.topic, self.text = topic, text
+        self.topic = topic
+        self.text = text
 
 
 class JointValues(Protocol):
@@ -258,7 +265,8 @@ class Cursor:
     def text(self) -> str:
         """Pass a text and return it."""
         length = self.count()
-        begin, self.place = self.place, self.place + length
+        begin = self.place
+        self.place = self.place + length
         if self._limited and length > MOST_TEXT:
             raise MessageError(f'a string of {length} bytes at byte {begin - 4}: must have at '
                                f'most {MOST_TEXT}')

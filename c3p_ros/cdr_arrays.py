@@ -73,10 +73,14 @@ def read_status(data: bytes) -> Status | None:
 
 
 def _status(cursor: Cursor) -> Status:
-    text, count = cursor.text, cursor.count
-    level, cursor.place = cursor.data[cursor.place], cursor.place + 1
+    text = cursor.text
+    count = cursor.count
+    level = cursor.data[cursor.place]
+    cursor.place = cursor.place + 1
     # behind name and message comes the hardware's identifier
-    name, message, _ = text(), text(), text()
+    name = text()
+    message = text()
+    _ = text()
     # an hour has some ten thousand statuses with the same names and keys
     return Status(sys.intern(name), level, message,
                   {sys.intern(text()): text() for _ in range(count())})
@@ -145,7 +149,8 @@ def tables(messages: Sequence[bytes], kind: str) -> Iterator[FieldTable]:
                 yield FieldTable(rows[alike], tuple(
                     _column(whole, field, layout.order) if isinstance(field, Slot) else field
                     for field in layout.fields.values()))
-            rows, block = rows[~alike], block[~alike]
+            rows = rows[~alike]
+            block = block[~alike]
 
 
 def path_bytes(poses: ArrayLike, frame: str, stamp: int) -> bytes:

@@ -21,7 +21,9 @@ DEPTH = 16
 SHOWN = 5.0
 
 # bins grow by two per cent from a microsecond to a hundred seconds
-SMALLEST, GROWTH, BINS = 1e-6, 1.02, 931
+SMALLEST = 1e-6
+GROWTH = 1.02
+BINS = 931
 
 
 class RepeatedStamp(MessageError):
@@ -54,13 +56,15 @@ class CycleClock:
         RepeatedStamp
             The stamp of the message before.
         """
-        last, self.restarted = self._last, False
+        last = self._last
+        self.restarted = False
         if last is None:
             self._last = stamp_ns
             return None
         step = (stamp_ns - last) * 1e-9
         if step < -RESTART:
-            self._last, self.restarted = stamp_ns, True
+            self._last = stamp_ns
+            self.restarted = True
             return None
         if stamp_ns == last:
             raise RepeatedStamp('the same stamp again: it must advance with every message')
@@ -181,7 +185,8 @@ class Lifelines:
     def __init__(self, *parts: str, timeout: float) -> None:
         """Start before the first messages."""
         self._lines = {part: Lifeline(timeout) for part in parts}
-        self._first, self.lack = self._lines[parts[0]], ''
+        self._first = self._lines[parts[0]]
+        self.lack = ''
 
     @property
     def timeout(self) -> float:
@@ -277,8 +282,11 @@ class StepWatch:
 
     def __init__(self) -> None:
         """Start without steps."""
-        self.count, self._late = 0, 0
-        self._longest, self._time, self._shown_until = 0.0, 0.0, 0.0
+        self.count = 0
+        self._late = 0
+        self._longest = 0.0
+        self._time = 0.0
+        self._shown_until = 0.0
         self._worst = ''
 
     def add(self, taken: float, period: float | None) -> None:
@@ -295,7 +303,8 @@ class StepWatch:
 
     def longest(self) -> float:
         """Return the longest step since the last call, s."""
-        longest, self._longest = self._longest, 0.0
+        longest = self._longest
+        self._longest = 0.0
         return longest
 
     def late(self) -> str:

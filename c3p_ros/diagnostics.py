@@ -15,8 +15,10 @@ from rclpy.node import Node
 from c3p_ros.cdr import EarlyMessageError, PublishError
 from c3p_ros.cycle import RepeatedStamp
 
-OK, WARN, ERROR, STALE = (DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR,
-                          DiagnosticStatus.STALE)
+OK = DiagnosticStatus.OK
+WARN = DiagnosticStatus.WARN
+ERROR = DiagnosticStatus.ERROR
+STALE = DiagnosticStatus.STALE
 
 # first status after the start of a node, s: others wait for it
 FIRST = 0.1
@@ -26,7 +28,9 @@ REFUSAL_SHOWN = 5.0
 # letters of its reason that are shown: it may quote the message
 LONGEST_REASON = 400
 
-REFUSED, UNREAD, NOT_PUBLISHED = 'refused', 'recorded unread', 'not published'
+REFUSED = 'refused'
+UNREAD = 'recorded unread'
+NOT_PUBLISHED = 'not published'
 # repeated stamps of simulated time: counted, neither logged nor shown as a warning
 REPEATED = 'with a repeated stamp'
 
@@ -126,7 +130,8 @@ class Diagnostics:
 
     def _drop(self, topic: str, how: str, reason: object) -> None:
         count, last, _ = self._dropped.get((topic, how), (0, -REFUSAL_SHOWN, ''))
-        now, text = time.monotonic(), f'{reason}'[:LONGEST_REASON]
+        now = time.monotonic()
+        text = f'{reason}'[:LONGEST_REASON]
         self._dropped[topic, how] = (count + 1, now, text)
         if now - last >= REFUSAL_SHOWN:
             logger = self._node.get_logger()

@@ -126,7 +126,8 @@ class Channel:
         """
         if data == self._left:
             self._left = None
-        own, now = self._own, time.monotonic()
+        own = self._own
+        now = time.monotonic()
         place = next((k for k, copy in enumerate(own) if copy.data == data and now < copy.lost),
                      None)
         if place is None:
@@ -261,8 +262,10 @@ class Exchange:
         executor is behind, and this one goes by the middleware, whose queues are bounded. So does
         what is sent between turns. What is delivered to all that subscribe is not published.
         """
-        before, channels = self._handed.get(publisher), self._channels_of(publisher)
-        thread, schedule = threading.get_ident(), self._schedule
+        before = self._handed.get(publisher)
+        channels = self._channels_of(publisher)
+        thread = threading.get_ident()
+        schedule = self._schedule
         if before is not None:
             before.release()
         if channels and thread == self._thread:

@@ -71,7 +71,8 @@ def spin(executor: Executor, until: Callable[[], bool] = lambda: False,
     ``spin_once`` for each. A future that another thread fulfils ends the call: its own timeout is
     not evaluated while messages keep coming.
     """
-    future, over = Future(), threading.Event()
+    future = Future()
+    over = threading.Event()
 
     def pace() -> None:
         while not over.wait(period):

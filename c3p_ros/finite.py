@@ -59,7 +59,8 @@ def check_serialized(topic: str, data: bytes, kind: Any) -> None:
 def _numbers(message: Any, path: str = '') -> Iterator[tuple[str, float]]:
     """Yield each floating-point number of a message, at any depth, with its place."""
     for name, kind in message.get_fields_and_field_types().items():
-        value, place = getattr(message, name), f'{path}{name}'
+        value = getattr(message, name)
+        place = f'{path}{name}'
         if kind in ('double', 'float'):
             yield place, value
         elif kind.startswith(('sequence<double', 'sequence<float', 'double[', 'float[')):

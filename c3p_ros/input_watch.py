@@ -39,10 +39,12 @@ MOST = 32
 
 # comparisons that find a publisher before it is reported: with the name of its node, and without,
 # which follows its discovery, but for a program that is not of ROS
-CONFIRMED, UNNAMED_CONFIRMED = 2, 20
+CONFIRMED = 2
+UNNAMED_CONFIRMED = 20
 
 # types of which a parameter of the subscribing node selects one, and names of that parameter
-STAMPED, PLAIN = 'geometry_msgs/msg/TwistStamped', 'geometry_msgs/msg/Twist'
+STAMPED = 'geometry_msgs/msg/TwistStamped'
+PLAIN = 'geometry_msgs/msg/Twist'
 SELECTORS = ('use_stamped_vel', 'use_stamped')
 
 
@@ -173,7 +175,8 @@ class InputWatch:
         confirmed = sorted((key for key, count in self._found.items() if count >= (
             UNNAMED_CONFIRMED if key[1] == UNNAMED else CONFIRMED)),
             key=lambda key: (-self._node.input_level(key[0])[0], key))[:MOST]
-        before, self._reported = self._reported, {key: reasons[key] for key in confirmed}
+        before = self._reported
+        self._reported = {key: reasons[key] for key in confirmed}
         for topic, node in sorted(before.keys() - self._reported.keys()):
             self._node.report_input(topic, node, '')
         for (topic, node), reason in self._reported.items():

@@ -106,7 +106,8 @@ def twist_of(message: Twist, where: str) -> Array:
     MessageError
         A component that is not finite, named with its value.
     """
-    linear, angular = message.linear, message.angular
+    linear = message.linear
+    angular = message.angular
     return planar((linear.x, linear.y, linear.z, angular.x, angular.y, angular.z), where)
 
 
@@ -182,7 +183,8 @@ def planar_points(read: TrajectoryRead, frame: str) -> tuple[Array, Array, Array
         raise MessageError(f'frame {read.frame_id!r}: must be that of the odometry, {frame!r}')
     if not len(read.time):
         raise MessageError('no points; a robot that stands still needs one')
-    place, rate = read.transforms, read.velocities
+    place = read.transforms
+    rate = read.velocities
     x, y, z, w = place[:, 3:].T
     with np.errstate(over='ignore', invalid='ignore'):
         length = np.sqrt(x * x + y * y + z * z + w * w)
@@ -234,7 +236,8 @@ class _Fields:
     def __call__(self, message: JointValues, *fields: str) -> Array:
         """Return the values of one field after the other."""
         # plain lists: for a handful of joints they are several times faster than arrays
-        names, picked = message.name, []
+        names = message.name
+        picked = []
         if names != self._names:
             self._learn(names)
         for field in fields:
@@ -347,7 +350,8 @@ class JointCoding:
         wheel_angle, wheel_rate : (n,) array, rad and rad/s
         wheel_torque : (robot.efforts,) array, N·m
         """
-        n, robot = self.robot.count, self.robot
+        n = self.robot.count
+        robot = self.robot
         values = np.concatenate([steering, wheel_angle, steering_rate, wheel_rate])
         values -= self._both_zeros
         values *= self._both_signs

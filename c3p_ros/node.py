@@ -151,7 +151,8 @@ class SuiteNode(WatchedNode):
         def tick() -> None:
             nonlocal last
             now = time.monotonic()
-            awake, last = now - last < 4 * WATCH_PERIOD, now
+            awake = now - last < 4 * WATCH_PERIOD
+            last = now
             if awake:
                 look()
 
@@ -173,7 +174,8 @@ class SuiteNode(WatchedNode):
         rank : int
             As of `Listener`.
         """
-        read, channel = READERS[kind](), None
+        read = READERS[kind]()
+        channel = None
 
         def received(data: bytes) -> None:
             if channel is not None and self._exchange is not None:
@@ -202,7 +204,8 @@ class SuiteNode(WatchedNode):
             join(exchange)
 
     def _leave(self) -> None:
-        exchange, self._exchange = self._exchange, None
+        exchange = self._exchange
+        self._exchange = None
         if exchange is not None:
             exchange.leave(self)
 
@@ -289,7 +292,8 @@ class TransformPublisher:
 
     def __init__(self, node: SuiteNode) -> None:
         """Create the publisher."""
-        self._node, self.works = node, TFMessage is not None
+        self._node = node
+        self.works = TFMessage is not None
         if self.works:
             self._publisher = node.create_publisher(TFMessage, '/tf', 100)
         else:
@@ -311,7 +315,8 @@ class TransformPublisher:
         if not self.works or not subscribers(self._publisher):
             return
         transform = TransformStamped(child_frame_id=child)
-        transform.header.stamp, transform.header.frame_id = ns_to_stamp(stamp), frame
+        transform.header.stamp = ns_to_stamp(stamp)
+        transform.header.frame_id = frame
         x, y, z, qx, qy, qz, qw = map(float, pose)
         transform.transform.translation = Vector3(x=x, y=y, z=z)
         transform.transform.rotation = Quaternion(x=qx, y=qy, z=qz, w=qw)

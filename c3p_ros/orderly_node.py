@@ -50,7 +50,8 @@ class OrderlyNode(Node):
 
     def __init__(self, name: str, **options: Any) -> None:
         """Create the node without parts."""
-        self._ends, self._ended = ExitStack(), False
+        self._ends = ExitStack()
+        self._ended = False
         super().__init__(name, **options)
 
     def at_end(self, action: Callable[[], Any]) -> None:

@@ -142,7 +142,8 @@ class Parameters:
 
     def _declare(self, name: str, entry: dict[str, Any], given: Parameter | None) -> None:
         """Declare a parameter with the given value, or else its default."""
-        wanted, value = TYPES[entry['type']], entry['default_value']
+        wanted = TYPES[entry['type']]
+        value = entry['default_value']
         if given is not None:
             value = given.value
             # a whole number in a YAML file may mean a real one

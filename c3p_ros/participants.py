@@ -26,7 +26,9 @@ from c3p_ros.reach import one_computer
 from c3p_ros.sockets import UDP, bound_sockets
 
 # ports of a domain: the first, their number, and that of the first participant's discovery
-PORT_BASE, PORTS_OF_DOMAIN, FIRST_PORT = 7400, 250, 10
+PORT_BASE = 7400
+PORTS_OF_DOMAIN = 250
+FIRST_PORT = 10
 
 # topic on which each context of ROS announces its nodes
 ANNOUNCED = 'ros_discovery_info'
@@ -86,7 +88,8 @@ class Discovery:
         self._node = node
         self._countable = one_computer(environment, of_this_process())
         self._domain = node.context.get_domain_id()
-        self._bound, self._known = 0, 1
+        self._bound = 0
+        self._known = 1
         self._bound_since = self._known_since = time.monotonic()
 
     def complete(self) -> bool:
@@ -95,9 +98,11 @@ class Discovery:
         bound = bound_participants(self._domain) if self._countable else 0
         known = discovered_participants(self._node)
         if bound != self._bound:
-            self._bound, self._bound_since = bound, now
+            self._bound = bound
+            self._bound_since = now
         if known != self._known:
-            self._known, self._known_since = known, now
+            self._known = known
+            self._known_since = now
         # the node's own participant is bound, or they cannot be counted
         if 0 < bound <= known:
             return known == 1 or now - self._known_since >= ENDPOINTS_WITHIN

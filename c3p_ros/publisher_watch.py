@@ -35,7 +35,8 @@ PERIOD = 0.1
 PROBED = QoSProfile(depth=256, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 # for how long, s, and with how many messages a single publisher must have published
-ALONE_FOR, ALONE_MESSAGES = 1.0, 10
+ALONE_FOR = 1.0
+ALONE_MESSAGES = 10
 
 
 def publishers_of(node: SuiteNode, topic: str) -> list[str]:
@@ -116,13 +117,16 @@ class Alone:
 
     def __init__(self, now: float) -> None:
         """Start before the first message."""
-        self._since, self._last, self._count = now, 0, 0
+        self._since = now
+        self._last = 0
+        self._count = 0
 
     def step(self, numbers: list[int], now: float) -> bool:
         """Take the numbers of new messages; return whether a single publisher has sent lately."""
         for number in numbers:
             if number <= self._last:
-                self._since, self._count = now, 0
+                self._since = now
+                self._count = 0
             self._last, self._count = number, self._count + 1
         return now - self._since >= ALONE_FOR and self._count >= ALONE_MESSAGES
 
@@ -146,7 +150,9 @@ class PublisherWatch:
     def __init__(self, node: SuiteNode, *topics: str, act: Callable[[str], None],
                  probe: Callable[[SuiteNode, str], SequenceProbe] = SequenceProbe) -> None:
         """Create the timer."""
-        self._node, self._act, self._probe = node, act, probe
+        self._node = node
+        self._act = act
+        self._probe = probe
         self._probes: dict[str, tuple[SequenceProbe, Alone]] = {}
         self._topics = {topic: node.resolve_topic_name(topic) for topic in topics}
         if node.parameters.value.sole_publisher:

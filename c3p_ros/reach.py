@@ -20,16 +20,19 @@ from c3p_ros.middleware import LOCAL_ONLY, RANGE, Middleware, of_this_process
 from c3p_ros.sockets import loopback
 
 PEERS = 'ROS_STATIC_PEERS'
-SECURITY, STRATEGY = 'ROS_SECURITY_ENABLE', 'ROS_SECURITY_STRATEGY'
+SECURITY = 'ROS_SECURITY_ENABLE'
+STRATEGY = 'ROS_SECURITY_STRATEGY'
 # discovery by a server, of Fast DDS with any range but OFF
-SERVER, EASY_MODE = 'ROS_DISCOVERY_SERVER', 'ROS2_EASY_MODE'
+SERVER = 'ROS_DISCOVERY_SERVER'
+EASY_MODE = 'ROS2_EASY_MODE'
 FILE = 'FASTDDS_ENVIRONMENT_FILE'
 
 RANGES = ('OFF', 'LOCALHOST', 'SUBNET', 'SYSTEM_DEFAULT')
 # ranges in which the configuration of the middleware decides which sockets are opened
 FAR = ('SUBNET', 'SYSTEM_DEFAULT')
 
-SUBNET, PAGE = 'every computer of this network', 'docs/security.md'
+SUBNET = 'every computer of this network'
+PAGE = 'docs/security.md'
 # the remedy of most of them
 NEAR = f'{RANGE}=LOCALHOST'
 

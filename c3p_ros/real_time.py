@@ -164,7 +164,8 @@ class CrowdedProcessor:
     def __init__(self) -> None:
         """Begin without overruns."""
         self._overruns = 0
-        self._late, self._warned = 0, False
+        self._late = 0
+        self._warned = False
 
     def caution(self, overruns: int) -> str:
         """
@@ -215,7 +216,8 @@ def describe(process: Path = Path('/proc/self')) -> str:
     for line in (process / 'status').read_text(encoding='utf-8').splitlines():
         if line.startswith('VmLck:') and int(line.split()[1]) > 0:
             found.append(f'{int(line.split()[1]) >> 10} MiB of memory locked')
-    used, every = os.sched_getaffinity(number), os.cpu_count() or 1
+    used = os.sched_getaffinity(number)
+    every = os.cpu_count() or 1
     if len(used) < every:
         found.append(f'processors {",".join(map(str, sorted(used)))} of {every}')
     if any(_target(link) == f'{LATENCY}' for link in (process / 'fd').iterdir()):

@@ -42,7 +42,8 @@ def logged_warnings() -> Iterator[None]:
     def log(message: Warning | str, *_: Any, **__: Any) -> None:
         get_logger('c3p').warning(' '.join(f'{message}'.split()))
 
-    before, warnings.showwarning = warnings.showwarning, log
+    before = warnings.showwarning
+    warnings.showwarning = log
     try:
         yield
     finally:
@@ -89,8 +90,11 @@ class Session:
         args = sys.argv if args is None else args
         self._args = [*args, *(FRAME_REMAPPINGS if namespace and remap_frames else ())]
         self._stack, self._nodes = ExitStack(), ExitStack()
-        self._spun, self._interrupted, self._early = False, False, False
-        self._exchange, self._kind = Exchange(), executor
+        self._spun = False
+        self._interrupted = False
+        self._early = False
+        self._exchange = Exchange()
+        self._kind = executor
 
     def __enter__(self) -> Session:
         """Initialise rclpy, create the executor and take the signals."""

@@ -19,7 +19,8 @@ from c3p_ros.schema import COMMON, read_schema
 WORDS = ('-h', '--help')
 
 # columns of the text, and of the names of parameters
-WIDTH, NAME_WIDTH = 99, 4
+WIDTH = 99
+NAME_WIDTH = 4
 
 
 def wants_help(args: Sequence[str] | None) -> bool:

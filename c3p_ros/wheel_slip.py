@@ -22,7 +22,8 @@ from numpy.typing import ArrayLike
 from c3p_description.model import Array
 from c3p_ros.cdr import MessageError
 
-TOPIC, KIND = 'sensed_kinematics/wheel_slip', 'sensor_msgs/msg/JointState'
+TOPIC = 'sensed_kinematics/wheel_slip'
+KIND = 'sensor_msgs/msg/JointState'
 
 
 class WheelSlip(NamedTuple):

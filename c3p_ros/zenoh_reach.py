@@ -16,7 +16,8 @@ from pathlib import Path
 
 from c3p_ros.sockets import LISTENING, TCP, bound_sockets, loopback
 
-SESSION_FILE, OVERRIDE = 'ZENOH_SESSION_CONFIG_URI', 'ZENOH_CONFIG_OVERRIDE'
+SESSION_FILE = 'ZENOH_SESSION_CONFIG_URI'
+OVERRIDE = 'ZENOH_CONFIG_OVERRIDE'
 ATTEMPTS = 'ZENOH_ROUTER_CHECK_ATTEMPTS'
 
 # of the router, in the configuration that rmw_zenoh_cpp installs

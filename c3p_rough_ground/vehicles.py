@@ -16,7 +16,9 @@ from c3p_rough_ground.closed_chain.description import PRISMATIC, ChainJoint, Whe
 from c3p_rough_ground.closed_chain.vehicle import Vehicle
 from c3p_rough_ground.rolling_contact import CappedCylinder, Ellipsoid, Torus, WheelSurface, sphere
 
-X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+X = (1.0, 0.0, 0.0)
+Y = (0.0, 1.0, 0.0)
+Z = (0.0, 0.0, 1.0)
 SURFACES: dict[str, Callable[..., WheelSurface]] = {
     'torus': Torus, 'sphere': sphere, 'ellipsoid': Ellipsoid, 'cylinder': CappedCylinder}
 # camber beyond which a wheel lies flat, rad
@@ -66,7 +68,8 @@ def pvc_tricycle(model: PvcTricycle) -> Vehicle:
     ['steering_joint_1', 'wheel_joint_1', 'camber_joint_2']
     """
     steering, drive_1, camber_2, drive_2, camber_3, drive_3 = JOINTS
-    inboard, arm = model.half_track - model.camber_offset, model.camber_offset
+    inboard = model.half_track - model.camber_offset
+    arm = model.camber_offset
     camber = model.camber_limit
     joints = (
         ChainJoint(steering, Z, (model.wheelbase, 0.0, 0.0), lower=-model.steering_limit,
@@ -147,7 +150,8 @@ def four_wheel_rover(wheelbase: float = 1.2, half_track: float = 0.5, camber_off
     >>> rover.size, rover.settling
     ((11, 4), ('front_axle',))
     """
-    joints, wheels = [ChainJoint('front_axle', X, (wheelbase, 0.0, 0.0))], []
+    joints = [ChainJoint('front_axle', X, (wheelbase, 0.0, 0.0))]
+    wheels = []
     tyre = Torus(wheel_radius, tube_radius)
     for name, side, front in (('front_left', 1.0, True), ('front_right', -1.0, True),
                               ('rear_left', 1.0, False), ('rear_right', -1.0, False)):
@@ -184,7 +188,8 @@ def caster_vehicle(half_track: float = 0.4, caster_distance: float = 0.8,
     >>> [wheel.name for wheel in caster_vehicle().wheels]
     ['left', 'right', 'caster']
     """
-    joints, wheels = [], []
+    joints = []
+    wheels = []
     for name, side in (('left', 1.0), ('right', -1.0)):
         joints += [ChainJoint(f'{name}_camber', X, (0.0, side * (half_track - camber_offset), 0.0),
                               lower=-MOST_CAMBER, upper=MOST_CAMBER),

@@ -8,4 +8,5 @@ are the behaviours of a simulated robot while the computer is busy (pacing.py).
 
 PLANTS = ('analytic', 'mujoco')
 
-STRICT, WAIT = 'strict', 'wait'
+STRICT = 'strict'
+WAIT = 'wait'

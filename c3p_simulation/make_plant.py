@@ -147,7 +147,8 @@ def start_of_parameters(plant: Plant, values: Any) -> JointSample:
     ValueError
         Number of steering angles neither 1 nor that of the casters.
     """
-    steering, count = values.start_steering, plant.robot.count
+    steering = values.start_steering
+    count = plant.robot.count
     if len(steering) not in (1, count):
         raise ValueError(f'start_steering has {len(steering)} values; must have 1 or {count}')
     return plant.reset(pose=values.start_pose,

@@ -80,10 +80,13 @@ class Pacing:
 
     def __init__(self, period: float, factor: float, waits: bool, now: float) -> None:
         """Set the first cycle due at `now`."""
-        self._period, self.wall, self.waits = period, period / factor, waits
+        self._period = period
+        self.wall = period / factor
+        self.waits = waits
         self.deadline = self._schedule = self._begun = now
         # no controller to wait for before the first answer
-        self._answered, self._newest = -math.inf, -1
+        self._answered = -math.inf
+        self._newest = -1
         self._waiting, self._sent = False, dict[int, float]()
         self.count_afresh(now)
 
@@ -131,7 +134,9 @@ class Pacing:
         answerable : bool
             False for a lost sample, which has no answer.
         """
-        self._newest, self._begun, self._until = stamp, now, now
+        self._newest = stamp
+        self._begun = now
+        self._until = now
         self._waiting = answerable
         self.cycles += 1
         self._periods += periods
@@ -147,7 +152,8 @@ class Pacing:
             self.latency.add(now - sent)
         if stamp != self._newest:
             return False
-        self._answered, self._waiting = now, False
+        self._answered = now
+        self._waiting = False
         return True
 
     def lag(self, now: float) -> str:
@@ -203,7 +209,10 @@ class Stamps:
 
     def __init__(self, period_ns: int, start: int, follows: bool) -> None:
         """Start at `start`."""
-        self._period, self.now, self.follows, self.resets = period_ns, start, follows, 0
+        self._period = period_ns
+        self.now = start
+        self.follows = follows
+        self.resets = 0
         self._most = round(1e9 * OFF) + 2 * period_ns
 
     def advance(self, periods: int, clock: int) -> int:

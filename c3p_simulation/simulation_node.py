@@ -162,7 +162,8 @@ class SimulationNode(SuiteNode):
     def _on_reset(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         with self._news:
             self.pace.count_afresh(time.monotonic())
-        response.success, response.message = True, 'statistics from now on'
+        response.success = True
+        response.message = 'statistics from now on'
         return response
 
     def _on_resume(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:

@@ -27,7 +27,8 @@ class Worker:
 
     def __init__(self, name: str, run: Callable[[threading.Event], None]) -> None:
         """Create the thread without starting it."""
-        self.stopping, self._run = threading.Event(), run
+        self.stopping = threading.Event()
+        self._run = run
         self._failure: Exception | None = None
         self._thread = threading.Thread(target=self.run, name=name, daemon=True)
 

@@ -101,7 +101,8 @@ class MarkerNode(SuiteNode):
         self.destroy_timer(self._timer)
         for subscription in self._subscribed:
             self.destroy_subscription(subscription)
-        self._timer, self._subscribed = None, []
+        self._timer = None
+        self._subscribed = []
         self.markers.reader.clear()
 
 

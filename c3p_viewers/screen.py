@@ -50,7 +50,8 @@ def _x_problem(display: str) -> str:
     # paths and other forms that only the X libraries read
     if named is None:
         return '' if '/' in display else 'not of the form HOST:NUMBER'
-    host, number = named['host'], int(named['number'])
+    host = named['host']
+    number = int(named['number'])
     try:
         if host in ('', 'unix'):
             _connect_local(number)

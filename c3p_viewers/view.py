@@ -97,7 +97,8 @@ def _show_run(options: ViewOptions, robot: CasterRobot, viewer: str, bag: Bag
 
     # the run is played over and over, as fast as it was
     window = Window(robot, options.robot)
-    begin, length = clock.monotonic(), max(source.end - source.start, 0.1)
+    begin = clock.monotonic()
+    length = max(source.end - source.start, 0.1)
     window.show(lambda: source.at(source.start + (clock.monotonic() - begin) % length))
     return {}
 

@@ -51,8 +51,12 @@ class PlayThread:
                  paused: bool) -> None:
         """Start the thread."""
         self.failure, self.done, self.position, self.late = '', False, 0.0, Lateness()
-        self._messages, self._send, self._begin, self._end = messages, send, begin, end
-        self._delay, self._loop = delay, loop
+        self._messages = messages
+        self._send = send
+        self._begin = begin
+        self._end = end
+        self._delay = delay
+        self._loop = loop
         self._pace, self._wake, self._stopped = PlaybackPace(rate), threading.Condition(), False
         if paused:
             self._pace.pause(time.monotonic())

@@ -93,7 +93,8 @@ class PlaybackPace:
     def __init__(self, rate: float) -> None:
         """Begin at recorded time zero."""
         self._rate = rate
-        self._bag, self._real = 0, 0.0
+        self._bag = 0
+        self._real = 0.0
         self._paused: float | None = None
 
     @property
@@ -103,7 +104,8 @@ class PlaybackPace:
 
     def begin(self, time: int, now: float) -> None:
         """Set recorded `time` [ns] to `now` [s]; a pause continues."""
-        self._bag, self._real = time, now
+        self._bag = time
+        self._real = now
         if self._paused is not None:
             self._paused = now
 
@@ -137,7 +139,8 @@ class PlaybackWindow(NamedTuple):
         Earlier latched messages come first, at the time of the begin: fixed frames and
         descriptions are recorded once. A duration of zero has no end.
         """
-        first, before = None, []
+        first = None
+        before = []
         for message in messages:
             first = message.time if first is None else first
             begin = first + int(1e9 * self.offset)
@@ -158,7 +161,8 @@ def with_clock(messages: Iterable[RawMessage], rate: float) -> Iterator[RawMessa
 
     A tick has the topic ``/clock`` and no bytes; the first precedes the first message.
     """
-    period, tick = (int(1e9 / rate) if rate else 0), None
+    period = int(1e9 / rate) if rate else 0
+    tick = None
     for message in messages:
         if period:
             tick = message.time if tick is None else tick

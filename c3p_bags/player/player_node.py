@@ -39,7 +39,8 @@ SCHEMA = Path(__file__).with_name('player_parameters.yaml')
 
 # queue for a slow subscriber, messages: two seconds at ten times the speed; and latched ones for a
 # late subscriber, because several nodes publish /tf_static
-DEPTH, LATCHED_DEPTH = 4000, 100
+DEPTH = 4000
+LATCHED_DEPTH = 100
 
 # timeout of the acknowledgement of the last messages, s
 LAST_WORDS = 2.0
@@ -83,7 +84,8 @@ class PlayerNode(WatchedNode):
         self.at_end(self.playback.stop)
 
     def _create_publishers(self) -> None:
-        values, log = self._values, self.get_logger()
+        values = self._values
+        log = self.get_logger()
         if not values.bag:
             raise BagError("bag is '': must be the directory of a bag, or a .mcap or .db3 file")
         with Bag(values.bag) as bag:
@@ -94,7 +96,8 @@ class PlayerNode(WatchedNode):
             log.info(f'muted because they command a robot: {", ".join(muted)}; the parameter '
                      'commands plays them')
         for topic in played:
-            count, latched = topics[topic].count, topics[topic].latched
+            count = topics[topic].count
+            latched = topics[topic].latched
             message = message_class(topics[topic].kind)
             if message is None:
                 log.warning(f'{topic} is not played: {topics[topic].kind} is not installed')

@@ -30,7 +30,10 @@ class FlightRecorder:
     def __init__(self, node: Node, writer: SnapshotWriter, now: Callable[[], int],
                  disk: Callable[[], AbstractContextManager[None]]) -> None:
         """Create the service."""
-        self._node, self._writer, self._now, self._disk = node, writer, now, disk
+        self._node = node
+        self._writer = writer
+        self._now = now
+        self._disk = disk
         self._watch = FaultWatch(node.get_fully_qualified_name().lstrip('/'))
         node.create_service(Trigger, '~/snapshot', self._on_service)
         # runs only during a snapshot, also while simulated time does not advance

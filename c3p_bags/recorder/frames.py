@@ -61,7 +61,8 @@ class RecordedFrames:
         self._tree = FrameTree(urdf) if urdf else None
         self._period = _period(rate)
         self._description_topic = description_topic
-        self._tf_topic, self._static_topic = tf_topic, static_topic
+        self._tf_topic = tf_topic
+        self._static_topic = static_topic
         self._next = {'odom': 0, 'joints': 0}
 
     def start(self, time: int) -> None:
@@ -97,11 +98,14 @@ class RecordedFrames:
         if not self._due('odom', time):
             return
         message = read_message(self._writer.types, data, 'nav_msgs/msg/Odometry')
-        p, q = message.pose.pose.position, message.pose.pose.orientation
-        pose, child = Transform((p.x, p.y, p.z), (q.x, q.y, q.z, q.w)), message.child_frame_id
+        p = message.pose.pose.position
+        q = message.pose.pose.orientation
+        pose = Transform((p.x, p.y, p.z), (q.x, q.y, q.z, q.w))
+        child = message.child_frame_id
         from_root = self._tree.from_root(child) if self._tree else None
         if self._tree is not None and from_root is not None:
-            pose, child = compose(pose, inverse(from_root)), self._tree.root
+            pose = compose(pose, inverse(from_root))
+            child = self._tree.root
         self._write(self._tf_topic, time, message.header.stamp,
                     [TransformFrame(message.header.frame_id, child, pose)])
 

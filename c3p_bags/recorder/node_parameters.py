@@ -26,7 +26,8 @@ class ParameterQuery:
     def __init__(self, node: Node, received: Callable[[str, Mapping[str, Any]], None]
                  ) -> None:
         """Request nothing yet."""
-        self._node, self._received = node, received
+        self._node = node
+        self._received = received
         self._requested: set[str] = set()
         self._waiting: dict[str, tuple[Any, Any]] = {}
         self._done: list[Any] = []

@@ -75,7 +75,8 @@ class RecorderNode(WatchedNode):
         self.get_logger().info(f'recording {len(self._topics)} topics to {self.writer.path}')
 
     def _open(self, values: Any) -> BagWriter | SnapshotWriter:
-        path, snapshot = values.bag or time.strftime(NAME), values.snapshot
+        path = values.bag or time.strftime(NAME)
+        snapshot = values.snapshot
         if snapshot.seconds == 0.0:
             return BagWriter(path, values.compression)
         limits = SnapshotLimits(snapshot.seconds, snapshot.megabytes * 2**20, snapshot.after,
@@ -100,7 +101,8 @@ class RecorderNode(WatchedNode):
     def _record(self, topic: str, data: bytes) -> None:
         if self.writer is None:
             return
-        now, new = self._now(), topic not in self._announced
+        now = self._now()
+        new = topic not in self._announced
         with self._disk():
             self._announce(self.writer, topic)
             self.writer.write(topic, now, data)
@@ -132,7 +134,8 @@ class RecorderNode(WatchedNode):
 
     def _compute_frames(self, writer: BagWriter | SnapshotWriter, *sources: str) -> None:
         """Start to compute the frames of ``odom``, ``joint_states`` or both."""
-        values, urdf = self.parameters.value, ''
+        values = self.parameters.value
+        urdf = ''
         try:
             urdf = values.robot_description or robot_description(values.robot)
         except ValueError as error:
@@ -177,7 +180,8 @@ class RecorderNode(WatchedNode):
 
     def close(self) -> None:
         """End the recording and complete the bag."""
-        writer, self.writer = self.writer, None
+        writer = self.writer
+        self.writer = None
         if writer is not None:
             writer.close()
 

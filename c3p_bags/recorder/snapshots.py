@@ -121,7 +121,8 @@ class SnapshotWriter:
         entry = (topic, time, data)
         self._ring.append(entry)
         self.bytes += len(data)
-        begin, ring = time - int(1e9 * self.limits.seconds), self._ring
+        begin = time - int(1e9 * self.limits.seconds)
+        ring = self._ring
         while ring and (ring[0][1] < begin or self.bytes > self.limits.bytes):
             self.bytes -= len(ring.popleft()[2])
         # until its end a snapshot takes every message, so that it can be prolonged at any time
@@ -188,7 +189,8 @@ class SnapshotWriter:
         for _ in range(min(count, len(self._pending))):
             self._bag.write(*self._pending.popleft())
         if not self._pending and self._until is None:
-            bag, self._bag = self._bag, None
+            bag = self._bag
+            self._bag = None
             bag.close()
         return self._bag is not None
 

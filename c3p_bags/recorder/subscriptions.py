@@ -27,7 +27,9 @@ class Subscriptions:
                  ) -> None:
         """Subscribe to nothing yet."""
         self.kinds, self.latched = dict(topics), set(latched)
-        self._node, self._record, self._missing = node, record, missing
+        self._node = node
+        self._record = record
+        self._missing = missing
         self._subscribed: dict[str, Any] = {}
 
     def __len__(self) -> int:

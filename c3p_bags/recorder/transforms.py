@@ -47,7 +47,9 @@ def _product(a: Quaternion, b: Quaternion) -> Quaternion:
 def _rotate(q: Quaternion, v: Vector) -> Vector:
     # v + 2 w (u × v) + 2 u × (u × v)
     x, y, z, w = q
-    cx, cy, cz = 2 * (y * v[2] - z * v[1]), 2 * (z * v[0] - x * v[2]), 2 * (x * v[1] - y * v[0])
+    cx = 2 * (y * v[2] - z * v[1])
+    cy = 2 * (z * v[0] - x * v[2])
+    cz = 2 * (x * v[1] - y * v[0])
     return (v[0] + w * cx + y * cz - z * cy, v[1] + w * cy + z * cx - x * cz,
             v[2] + w * cz + x * cy - y * cx)
 

@@ -64,7 +64,8 @@ def differences(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, dict[st
     """
     found = {}
     for what in COMPARED:
-        one, other = what.find(a), what.find(b)
+        one = what.find(a)
+        other = what.find(b)
         gap = None if one is None or other is None else other - one
         found[what.name] = {'a': one, 'b': other, 'difference': gap}
     return found
@@ -72,7 +73,8 @@ def differences(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, dict[st
 
 def difference_table(numbers: Sequence[Mapping[str, Any]]) -> Markup:
     """Return the comparison of two bags as HTML."""
-    found, rows = differences(*numbers), []
+    found = differences(*numbers)
+    rows = []
     for what in COMPARED:
         values = found[what.name]
         if values['a'] is None and values['b'] is None:
@@ -87,9 +89,11 @@ def difference_table(numbers: Sequence[Mapping[str, Any]]) -> Markup:
 
 
 # numbers of the table are written without exponents from the first to the second
-SMALLEST, MOST_DIGITS = 1e-4, 1e4
+SMALLEST = 1e-4
+MOST_DIGITS = 1e4
 # a difference in words: more than this fraction of the larger value, and this many of them at most
-NOTABLE, MOST_SENTENCES = 0.1, 6
+NOTABLE = 0.1
+MOST_SENTENCES = 6
 # smaller differences are noise, in SI units of a unit of `COMPARED`
 NOISE = {'s': 0.1, 'm': 0.02, 'mm': 5e-4, 'm/s': 0.02, 'N·m': 0.05, '% of the time': 0.01,
          'ms': 5e-4, '': 0.5}
@@ -111,13 +115,15 @@ def difference_sentences(numbers: Sequence[Mapping[str, Any]]) -> list[str]:
         found.append((2.5, f'{missed} missed its last goal'
                       + (f' ({reason}).' if reason else '.')))
     for what in COMPARED:
-        one, other = what.find(a), what.find(b)
+        one = what.find(a)
+        other = what.find(b)
         if one is None or other is None:
             if one is not None or other is not None:
                 found.append((0.05, f'{_capital(what.name)}: not known of '
                               f'{"A" if one is None else "B"}.'))
             continue
-        gap, size = other - one, max(abs(one), abs(other))
+        gap = other - one
+        size = max(abs(one), abs(other))
         if abs(gap) <= max(NOTABLE * size, NOISE[what.unit]):
             continue
         found.append((abs(gap) / size, f'{_capital(what.name)}: {_said(what, other)} in B, '

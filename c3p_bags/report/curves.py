@@ -23,8 +23,10 @@ def curves(run: AnalysedRun) -> dict[str, Array]:
     Poses and twists are interpolated; commands and torques are the latest ones, NaN before the
     first. Columns of topics that are not in the bag are missing.
     """
-    joints, log = run.log.joints, run.log
-    time, found = joints.time, {'time [s]': joints.time}
+    joints = run.log.joints
+    log = run.log
+    time = joints.time
+    found = {'time [s]': joints.time}
     steering = mapped.unwrapped(joints.steering)
     for i in range(run.robot.count):
         found[f'steering_{i + 1} [rad]'] = steering[:, i]

@@ -71,7 +71,8 @@ def draw_steering(axes: Axes, log: RunLog, robot: CasterRobot, metrics: Mapping[
     """Draw the steering panel; `start` is the goal's arrival, s."""
     style.dress(axes, '(b) steering angles', style.TIME, r'$\theta_s$ [deg]')
     time, steering = style.thin(log.joints.time, mapped.unwrapped(log.joints.steering))
-    time, steering = time - start, np.degrees(steering)
+    time = time - start
+    steering = np.degrees(steering)
     if log.cmd_vel is not None:
         (command,) = style.thin(commanded_steering(log, robot))
         spread = np.ptp(command, axis=1)
@@ -102,7 +103,8 @@ def draw_steering(axes: Axes, log: RunLog, robot: CasterRobot, metrics: Mapping[
 LEAST_DISTANCE = 1e-3
 
 # the reason for a missed goal: distance from the upper edge of the page, inches, and letters
-MISSED_AT, MISSED_LETTERS = 0.75, 190
+MISSED_AT = 0.75
+MISSED_LETTERS = 190
 
 # fraction of the limit of a steering motor below which the limit would flatten the lines
 FAR = 0.2
@@ -222,13 +224,15 @@ def _velocities(panels: list[Axes], log: RunLog, start: float) -> None:
                       zorder=3 if name == 'reference' else 2)
         # a component that stays at zero shall look like zero, not like amplified noise
         low, high = axes.get_ylim()
-        middle, half = 0.5 * (low + high), max(0.5 * (high - low), 0.05)
+        middle = 0.5 * (low + high)
+        half = max(0.5 * (high - low), 0.05)
         axes.set_ylim(middle - half, middle + half)
     style.legend(panels[0])
 
 
 def _torques(axes: Axes, log: RunLog, robot: CasterRobot, start: float) -> None:
-    title, label = '(f) wheel torques', r'$\tau$ [N m]'
+    title = '(f) wheel torques'
+    label = r'$\tau$ [N m]'
     time, torque = log.torque
     if torque.shape[1] == robot.count:
         style.dress(axes, title, style.TIME, label)
@@ -281,7 +285,8 @@ def _errors(axes: Axes, log: RunLog, metrics: Mapping[str, Any], start: float) -
         if motion is None:
             continue
         after = mapped.where(motion.time >= start)
-        begin, pose = pose_at(motion, start), motion.pose[after]
+        begin = pose_at(motion, start)
+        pose = motion.pose[after]
         yaw_error = mapped.computed(lambda part: np.abs(wrap(part[:, 2] - goal[2])), pose)
         turning |= bool(np.any(yaw_error > YAW_SHOWN))
         curves = [('distance to goal', mapped.computed(

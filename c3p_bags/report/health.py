@@ -17,7 +17,8 @@ SILENCE = 3.0
 
 # a warning that begins and ends so soon after the first status of a node, s, is part of its start:
 # the lock until a zero command or silence, the brakes until the first wheel command
-START_BEGINS, START = 1.0, 5.0
+START_BEGINS = 1.0
+START = 5.0
 
 # the pace of a run in real time differs from 1 by less
 REAL_TIME = 1.1

@@ -36,9 +36,11 @@ from c3p_plots.style import AtMost
 # most samples of a line; longer ones keep the extremes of equal intervals
 MOST = 4000
 # steps of a value, and the code of a missing one
-STEPS, MISSING = 65534, 65535
+STEPS = 65534
+MISSING = 65535
 # height of a plot for an inch of its panel, pixels, at least
-INCH, LEAST_HEIGHT = 105, 120
+INCH = 105
+LEAST_HEIGHT = 120
 
 # labels of lines of one wheel, counted from 1
 CASTER = re.compile(r'(?:caster|wheel|steering) (\d+)$')
@@ -139,7 +141,8 @@ def _boxes(axes: Axes) -> list[list[Any]]:
                           float(colour[3])])
     for patch in axes.patches:
         if isinstance(patch, Rectangle):
-            low, high = patch.get_y(), patch.get_y() + patch.get_height()
+            low = patch.get_y()
+            high = patch.get_y() + patch.get_height()
             found.append([None, None, float(low), float(high), _colour(patch.get_facecolor()),
                           float(to_rgba(patch.get_facecolor())[3])])
     return found
@@ -158,7 +161,8 @@ def panel(axes: Axes, store: dict[str, int], texts: list[str]) -> dict[str, Any]
 
     `store` maps the text of a time to its number.
     """
-    log, formatter = axes.get_yscale() == 'log', axes.yaxis.get_major_formatter()
+    log = axes.get_yscale() == 'log'
+    formatter = axes.yaxis.get_major_formatter()
     tables: dict[int, list[tuple[Line2D, Array, Array]]] = {}
     for item in _series(axes):
         for key, others in tables.items():
@@ -214,7 +218,8 @@ def panels(page: Figure, store: dict[str, int], texts: list[str]) -> list[dict[s
 
 def motion(run: AnalysedRun) -> dict[str, Any]:
     """Return geometry, poses and steering angles of a robot for the picture at the cursor."""
-    time, robot = run.log.joints.time, run.robot
+    time = run.log.joints.time
+    robot = run.robot
     some = np.unique(np.linspace(0, len(time) - 1, min(len(time), MOST)).astype(int))
     shown = run.truth or run.odom
     at = time[some]

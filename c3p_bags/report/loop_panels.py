@@ -39,7 +39,8 @@ def draw_latency_histogram(axes: Axes, run: AnalysedRun) -> None:
         return
     axes.set_xscale('log')
     axes.set_yscale('log')
-    low, high = np.log10(0.02), np.log10(max(float(latency.max()), 2e3 * run.timing.period) * 1.2)
+    low = np.log10(0.02)
+    high = np.log10(max(float(latency.max()), 2e3 * run.timing.period) * 1.2)
     bins = np.logspace(low, high, int(BINS_PER_DECADE * (high - low)))
     axes.hist(np.maximum(latency, 0.021), bins=bins.tolist(), color=style.SENSED, alpha=0.85)
     axes.axvline(1000.0 * run.timing.period, color=style.ALERT, linestyle=(0, (4, 2)),

@@ -23,7 +23,8 @@ from c3p_plots.palette import INK, MUTED
 ROBOTS = 16
 
 # labels of the velocity panels, and their smallest range, m/s and rad/s
-VELOCITIES, LEAST_RANGE = ('vx [m/s]', 'vy [m/s]', 'ω [rad/s]'), 0.1
+VELOCITIES = ('vx [m/s]', 'vy [m/s]', 'ω [rad/s]')
+LEAST_RANGE = 0.1
 
 # lower end of the errors, m: the noise of encoders
 LEAST_ERROR = 1e-4
@@ -95,7 +96,8 @@ def draw_velocity(axes: Axes, run: AnalysedRun, which: int) -> None:
     odom = run.odom
     line(axes, odom.time, odom.twist[:, which], color=style.SENSED, label='sensed')
     if run.log.cmd_vel is not None:
-        time, value = run.log.cmd_vel.time, run.log.cmd_vel.value[:, which]
+        time = run.log.cmd_vel.time
+        value = run.log.cmd_vel.value[:, which]
         # a command holds until the next one; a gap is left open
         pause = np.flatnonzero(np.diff(time) > 0.5)
         broken = np.insert(value, pause + 1, np.nan), np.insert(time, pause + 1, time[pause])
@@ -111,7 +113,8 @@ def odometry_error(run: AnalysedRun) -> tuple[Array, Array, Array] | None:
     """Return time, distance [m] and yaw [rad] between odometry and truth; None without truth."""
     if run.truth is None:
         return None
-    odom, truth = run.odom, run.truth
+    odom = run.odom
+    truth = run.truth
     inside = mapped.where((odom.time >= truth.time[0]) & (odom.time <= truth.time[-1]))
     time = odom.time[inside]
 
@@ -174,7 +177,8 @@ def draw_measure(axes: Axes, run: AnalysedRun) -> None:
 
 def draw_torque(axes: Axes, run: AnalysedRun, steering: bool = False) -> None:
     """Draw the torques of wheels, or of `steering` motors; commanded where they were recorded."""
-    commanded, robot = run.log.wheel_effort is not None, run.robot
+    commanded = run.log.wheel_effort is not None
+    robot = run.robot
     dress(axes, f'{"commanded" if commanded else "measured"}\n'
                 f'{"steering " if steering else ""}torque [N·m]')
     time, torque = run.log.torque

@@ -26,7 +26,8 @@ PLAIN_SLIP = 0.1
 
 # fraction of a commanded twist in the weakest direction, and least size of the command, m/s, from
 # which a singularity blocks the robot
-ACROSS, LEAST_COMMAND = 0.7, 0.05
+ACROSS = 0.7
+LEAST_COMMAND = 0.05
 
 
 def _quantiles(values: np.ndarray) -> dict[str, float] | None:
@@ -64,7 +65,8 @@ def visibility_numbers(run: AnalysedRun) -> dict[str, Any]:
     without the name of some wheel (1 with two casters), by wheel ``unseen_by_wheel``. None
     without motion.
     """
-    time, twist = run.computed.time, run.computed.twist
+    time = run.computed.time
+    twist = run.computed.twist
     step = max(1, int(len(time) * STRIDE / max(run.duration, STRIDE)))
     speed = np.hypot(twist[::step, 0], twist[::step, 1]) + length_scale(run.robot) * np.abs(
         twist[::step, 2])
@@ -114,7 +116,8 @@ def run_numbers(run: AnalysedRun) -> dict[str, Any]:
     The keys of `drive_metrics`, and ``duration_s``, ``distance_m``, ``moving_s``, ``goals``,
     ``slip``, ``timing``, ``singularity``, ``odometry``, ``complaints``.
     """
-    odom, log = run.odom, run.log
+    odom = run.odom
+    log = run.log
     # from the pose: noise of the rates and standstill add nothing
     way = mapped.computed(lambda before, after: np.hypot(*(after[:, :2] - before[:, :2]).T),
                           odom.pose[:-1], odom.pose[1:])
@@ -160,7 +163,8 @@ def blocked_time(run: AnalysedRun) -> float | None:
     as the measure is) is in the weakest direction. Driving straight with all casters aligned is
     singular too, and blocks nothing. None without ``cmd_vel``.
     """
-    log, robot = run.log, run.robot
+    log = run.log
+    robot = run.robot
     if log.cmd_vel is None:
         return None
     weak = np.flatnonzero(run.sigma < NEAR)

@@ -244,7 +244,8 @@ def document(name: str, title: str, facts: Markup, links: Markup, body: Markup, 
     `body` and `footer` are HTML; `live` the data of interactive plots, if any.
     """
     style = Path(__file__).with_name('page.css').read_text(encoding='utf-8')
-    scripts, policy = Markup(), Markup()
+    scripts = Markup()
+    policy = Markup()
     if live and live['sections']:
         style += web.read_text(web.STYLE) + web.read_text('plots.css')
         scripts = web.library(f'const REPORT={web.as_json(live)};', web.read_text('report.js'))

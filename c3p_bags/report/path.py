@@ -18,7 +18,8 @@ from c3p_kinematics.se2 import wrap
 from c3p_plots import style
 
 # distance of the drawn robots, robot widths or radians of turn
-APART_WIDTHS, APART_TURN = 1.35, 0.8
+APART_WIDTHS = 1.35
+APART_TURN = 0.8
 
 # most drawn robots: on a longer path they would hide it
 MOST_ROBOTS = 24
@@ -47,7 +48,8 @@ def instants(motion: Motion, start: float, width: float) -> Array:
     if not len(pose):
         return np.zeros(0)
     # noise at standstill must not add up to a distance
-    first, reached = pose[0], np.zeros(2)
+    first = pose[0]
+    reached = np.zeros(2)
 
     def farthest(part: Array) -> Array:
         away = np.stack([np.hypot(*(part[:, :2] - first[:2]).T), np.abs(part[:, 2] - first[2])],
@@ -76,7 +78,8 @@ def draw_robot(axes: Axes, robot: CasterRobot, pose: Array, steering: Array,
     nose = _on_floor(pose, np.array([[0.0, 0.0], [0.45 * size, 0.0]]))
     axes.plot(*nose.T, color=style.GREY, linewidth=1.0, alpha=strength, zorder=2)
     for i in range(robot.count):
-        hip, angle = robot.hip_position[i], steering[i]
+        hip = robot.hip_position[i]
+        angle = steering[i]
         forward = np.array([-np.sin(angle), np.cos(angle)])
         contact = hip - robot.caster_offset[i] * forward
         fork = _on_floor(pose, np.array([hip, contact]))
@@ -126,7 +129,8 @@ def draw_path(axes: Axes, log: RunLog, robot: CasterRobot, metrics: Mapping[str,
     if shown is None:
         style.absent(axes, 'odom was not recorded')
         return
-    start, goal = goal_time(log), np.array(metrics['goal_pose'])
+    start = goal_time(log)
+    goal = np.array(metrics['goal_pose'])
     begin = pose_at(log.odom or shown, start)
     width = 2.0 * np.linalg.norm(robot.hip_position, axis=1).max()
     draw_robots(axes, log, robot, shown, start)

@@ -142,7 +142,8 @@ def read(bag: Bag, robot: str | None = None, namespace: str | None = None,
     recorded = log.odom is not None
     if not recorded:
         log = replace(log, odom=computed)
-    end, kept = float(log.joints.time[-1]), timing(log)
+    end = float(log.joints.time[-1])
+    kept = timing(log)
     # joint states without odometry were rejected by the node, unless their odometry was lost
     lost = recompute_bag(bag, robot or '', space).odometry_lost if (
         recorded and kept.unanswered.lost) else 0

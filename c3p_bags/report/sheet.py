@@ -30,14 +30,18 @@ THEME = {INK: 'var(--ink)', MUTED: 'var(--muted)', RULE: 'var(--rule)'}
 BINS = 900
 
 # width of a page with one bag and with two, inches; resolution of the PNG, pixels per inch
-WIDE, WIDER, DPI = 10.0, 14.0, 130
+WIDE = 10.0
+WIDER = 14.0
+DPI = 130
 
 # larger than on paper: the page shows a figure smaller
-LABEL, TICK = 8.5, 8.0
+LABEL = 8.5
+TICK = 8.0
 SIZES = style.Sizes(LABEL, TICK, 4.0, 7)
 
 # distances of labels from their axes, inches
-LABEL_AT, BELOW_AT = 0.43, 0.26
+LABEL_AT = 0.43
+BELOW_AT = 0.26
 
 # label of axes over time, before the number of their run
 TIMED = 'time of run '
@@ -77,7 +81,8 @@ def envelope(time: Array, value: Array, bins: int = BINS) -> tuple[Array, Array]
     kept = []
     for a, b in zip(edges[:-1], edges[1:], strict=True):
         part = value[a:b]
-        low, high = int(np.argmin(part)), int(np.argmax(part))
+        low = int(np.argmin(part))
+        high = int(np.argmax(part))
         kept += [a + min(low, high), a + max(low, high)]
     return time[kept], value[kept]
 
@@ -137,10 +142,13 @@ def at_least(axes: Axes, span: float) -> None:
 def figure(panels: Sequence[Panel], runs: Sequence[AnalysedRun], margin: float = 0.72) -> Figure:
     """Return the figure of some panels, a column for each run; `margin` [inch] holds labels."""
     width = WIDE if len(runs) == 1 else WIDER
-    top, bottom, gap = 0.26 if len(runs) == 1 else 0.55, 0.48, 0.42
+    top = 0.26 if len(runs) == 1 else 0.55
+    bottom = 0.48
+    gap = 0.42
     height = sum(p.height for p in panels) + gap * (len(panels) - 1) + top + bottom
     page = style.figure(width, height)
-    left, right = margin / width, 1.0 - 0.12 / width
+    left = margin / width
+    right = 1.0 - 0.12 / width
     column = (right - left - 0.045 * (len(runs) - 1)) / len(runs)
     above = height - top
     for panel in panels:

@@ -16,12 +16,13 @@ from c3p_bags.report.slip_panels import confidence
 from c3p_kinematics.fault_report import ENCODER, KINDS
 
 # fractions of the time in motion in which a slip leaves no trace: worth a note, and most of it
-UNSEEN, MOSTLY = 0.02, 0.5
+UNSEEN = 0.02
+MOSTLY = 0.5
 
 # what the events of a run are: the question that the headline answers
-SLIP, WRONG_ENCODER, EITHER = (
-    'Which wheel slipped?', 'Which encoder is wrong?',
-    'Which wheel slipped, or has a wrong encoder?')
+SLIP = 'Which wheel slipped?'
+WRONG_ENCODER = 'Which encoder is wrong?'
+EITHER = 'Which wheel slipped, or has a wrong encoder?'
 
 ENCODER_KINDS = {kind for kind, encoder in zip(KINDS, ENCODER, strict=True) if encoder}
 
@@ -145,7 +146,8 @@ def _no_slip(run: AnalysedRun, found: Mapping[str, Any]) -> Answer:
     near = found['largest_evidence']
     evidence = ('The evidence stayed below 1 % of the alarm’s limit' if near < 0.01 else
                 f'The evidence never passed {100 * near:.0f} % of the alarm’s limit')
-    unseen, by_wheel = found['unseen_share'], found['unseen_by_wheel']
+    unseen = found['unseen_share']
+    by_wheel = found['unseen_by_wheel']
     if unseen is None:
         return Answer(SLIP, 'None', f'The robot did not move. {evidence}.', 'good', 'slip')
     if unseen < UNSEEN:

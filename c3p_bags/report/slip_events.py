@@ -69,7 +69,8 @@ def replay(robot: CasterRobot, joints: Joints, settings: OdometrySettings | None
     odometry. `progress` receives the fraction done, 0 to 1.
     """
     odometry = Odometry(robot, settings)
-    count, n = len(joints.time), robot.count
+    count = len(joints.time)
+    n = robot.count
     columns = [mapped.GrowingRows() for _ in range(8)]
     for begin in range(0, count, mapped.ROWS):
         size = min(mapped.ROWS, count - begin)
@@ -116,7 +117,8 @@ FADED = 0.1
 FILTER = SlipSettings().time_constant
 
 # mean probability from which a kind is named alone, and from which it is mentioned
-ALONE, MENTIONED = 0.75, 0.2
+ALONE = 0.75
+MENTIONED = 0.2
 
 # confidence from which a wheel is named without reserve (see SlipReport)
 SURE = 0.9
@@ -235,12 +237,14 @@ def _integral(value: Array, time: Array) -> float:
 
 def _event(found: SlipReplay, part: slice, reported: Slip | None) -> SlipEvent:
     wheel, sure = blame(found, part)
-    time, slip = found.time[part], found.slip[part]
+    time = found.time[part]
+    slip = found.slip[part]
     speed = np.hypot(slip[..., 0], slip[..., 1])
     fastest = wheel if wheel >= 0 else int(np.argmax(speed.max(axis=0)))
     peak = int(np.argmax(speed[:, fastest]))
     faded = np.flatnonzero(speed[:, fastest] > FADED * speed[peak, fastest])[-1]
-    begin, end = float(time[0]), float(time[faded])
+    begin = float(time[0])
+    end = float(time[faded])
     named = None
     if reported is not None:
         suspected = reported.suspect[(reported.time >= begin) & (reported.time <= time[-1])]

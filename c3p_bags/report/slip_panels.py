@@ -105,9 +105,11 @@ def close_looks(run: AnalysedRun, events: Sequence[SlipEvent]) -> Figure:
 
 
 def _one(panels: Sequence[Axes], run: AnalysedRun, event: SlipEvent, named: bool) -> None:
-    joints, slip = run.log.joints, run.slip
+    joints = run.log.joints
+    slip = run.slip
     part = (slip.time >= event.begin - AROUND) & (slip.time <= event.end + AROUND)
-    time, robot = slip.time[part], run.robot
+    time = slip.time[part]
+    robot = run.robot
     # several: the fastest wheel is looked at
     wheel = event.wheel if event.wheel >= 0 else int(np.argmax(
         np.abs(slip.slip[part]).sum(axis=(0, 2))))

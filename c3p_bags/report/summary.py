@@ -14,7 +14,8 @@ from c3p_bags.report.slip_answer import Answer, length, percent, slip_answer
 from c3p_bags.runs.losses import absent
 
 # fractions of all cycles: least answered and most late ones of a loop that kept time
-ANSWERED, LATE = 0.999, 0.001
+ANSWERED = 0.999
+LATE = 0.001
 
 # time without force in the commanded direction that is worth a note, s: every start across the
 # casters has some tenths
@@ -28,7 +29,8 @@ def _small(part: float) -> str:
 
 def _incomplete(run: AnalysedRun) -> list[Answer]:
     """Return the answer on messages that are not in the bag, empty without any."""
-    joints, odometry = run.timing.unrecorded, run.odometry_lost
+    joints = run.timing.unrecorded
+    odometry = run.odometry_lost
     texts = [joints.text('joint state', 'odometry')] if joints.lost else []
     if odometry:
         texts.append(absent(odometry, 'odometry message', 'joint_states'))
@@ -53,7 +55,8 @@ def _not_finite(run: AnalysedRun) -> list[Answer]:
 
 
 def _kept_time(run: AnalysedRun, numbers: Mapping[str, Any]) -> Answer:
-    question, t = 'Did the loop keep time?', run.timing
+    question = 'Did the loop keep time?'
+    t = run.timing
     rate = f'{1.0 / t.period:.4g} Hz' if t.period else 'a single sample'
     gap = (f'{t.lost} samples are missing, longest gap {1000 * t.longest_gap:.3g} ms at '
            f'{t.longest_gap_time:.2f} s' if t.lost else
@@ -61,7 +64,8 @@ def _kept_time(run: AnalysedRun, numbers: Mapping[str, Any]) -> Answer:
     if not t.cycles:
         return Answer(question, rate, f'{gap[0].upper()}{gap[1:]}. No wheel commands in this bag, '
                       'so only the samples are checked.', 'note' if t.lost else 'good', 'loop')
-    answered, late = t.answered / t.cycles, t.late / t.cycles
+    answered = t.answered / t.cycles
+    late = t.late / t.cycles
     detail = f'{rate}; {t.answered} of {t.cycles} cycles answered, {gap}. '
     took = numbers['timing']['latency_s']
     if took is not None:
@@ -81,7 +85,8 @@ def _kept_time(run: AnalysedRun, numbers: Mapping[str, Any]) -> Answer:
 
 
 def _arrived(run: AnalysedRun, numbers: Mapping[str, Any]) -> Answer:
-    question, goals = 'Did it arrive?', run.goals
+    question = 'Did it arrive?'
+    goals = run.goals
     drove = (f'{numbers["distance_m"]:.2f} m in {numbers["duration_s"]:.1f} s, '
              f'{numbers["moving_s"]:.1f} s of it in motion')
     if not goals:
@@ -104,7 +109,8 @@ def _arrived(run: AnalysedRun, numbers: Mapping[str, Any]) -> Answer:
 
 
 def _odometry(run: AnalysedRun, numbers: Mapping[str, Any]) -> Answer:
-    question, found = 'Is the odometry right?', numbers['odometry']
+    question = 'Is the odometry right?'
+    found = numbers['odometry']
     where = '' if run.odom_recorded else 'No odom in this bag; computed from the joint states. '
     if found['error_final_m'] is None:
         return Answer(question, 'Not known', where + 'No ground truth in this bag to compare '
@@ -117,7 +123,8 @@ def _odometry(run: AnalysedRun, numbers: Mapping[str, Any]) -> Answer:
 
 
 def _singular(run: AnalysedRun, numbers: Mapping[str, Any]) -> Answer:
-    question, found = 'Blocked by a singularity?', numbers['singularity']
+    question = 'Blocked by a singularity?'
+    found = numbers['singularity']
     blocked = found['blocked_s']
     if found['freedoms'] < 3:
         return Answer(question, 'Always', f'The motors accelerate {found["freedoms"]} of 3 '
@@ -138,7 +145,8 @@ def _singular(run: AnalysedRun, numbers: Mapping[str, Any]) -> Answer:
 
 
 def _complaints(run: AnalysedRun, numbers: Mapping[str, Any]) -> Answer:
-    question, found = 'What did the nodes report?', numbers['complaints']
+    question = 'What did the nodes report?'
+    found = numbers['complaints']
     if not run.states:
         return Answer(question, 'Nothing', 'No /diagnostics in this bag.', 'none', 'nodes')
     start = sum(c['while_starting'] for c in found)

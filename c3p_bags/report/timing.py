@@ -95,7 +95,8 @@ def recording_losses(log: RunLog) -> tuple[Losses, Losses]:
     """Return the losses of joint states by odometry, and of odometry by joint states."""
     if log.odom is None:
         return Losses(), Losses()
-    joints, odom = _stamps(log.joints.time), _stamps(log.odom.time)
+    joints = _stamps(log.joints.time)
+    odom = _stamps(log.odom.time)
     return losses(joints, odom), losses(odom, joints)
 
 
@@ -108,7 +109,9 @@ def _cycles(log: RunLog) -> Array:
     """Return the times of all cycles of which any message was recorded, s."""
     joints = log.joints.time
     known = distinct(_stamps(joints))
-    begin, end, absent = joints.min(), joints.max(), [np.zeros(0)]
+    begin = joints.min()
+    end = joints.max()
+    absent = [np.zeros(0)]
     for series in (log.odom, log.wheel_effort):
         if series is not None and len(series.time) and related(known, _stamps(series.time)):
             # before the first joint states and after the last ones, only the recording differs
@@ -122,7 +125,8 @@ def _answers(log: RunLog) -> tuple[int, int, Array, Array]:
     none = np.zeros(0)
     if log.wheel_effort is None or not len(log.wheel_effort.time):
         return 0, 0, none, none
-    time, sent = log.joints.time, log.wheel_effort.time
+    time = log.joints.time
+    sent = log.wheel_effort.time
     during = (time >= sent.min()) & (time <= sent.max())
     order = np.argsort(time, kind='stable') if (time[1:] < time[:-1]).any() else None
 
@@ -134,7 +138,8 @@ def _answers(log: RunLog) -> tuple[int, int, Array, Array]:
     # stamps are compared as the same whole nanoseconds
     same = mapped.computed(lambda k, part: np.abs(time[k] - part) < 0.5e-9, cycle, sent)
     some = mapped.where(same)
-    sent, cycle = sent[some], cycle[some]
+    sent = sent[some]
+    cycle = cycle[some]
     answered = len(distinct(cycle))
     if not {'joint_states', 'wheel_effort'} <= set(log.recorded):
         return int(during.sum()), answered, none, none

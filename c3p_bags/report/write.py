@@ -115,7 +115,8 @@ def _pictures(runs: Sequence[AnalysedRun], out: Path, files: dict[str, str],
 
     Their PNGs are added to `files`.
     """
-    found, plotted = {}, {}
+    found = {}
+    plotted = {}
     store: dict[str, int] = {}
     texts: list[str] = []
     for section in SECTIONS:

@@ -50,11 +50,13 @@ def agreement(a: Array, b: Array) -> Agreement:
         return Agreement(0, 0, 0, 0, *[math.nan] * 5)
     apart = np.abs(a - b)
     yaw = np.abs(wrap(yaw_of(a) - yaw_of(b)))
-    position, twist = apart[:, :3].max(axis=1), apart[:, 7:13].max(axis=1)
+    position = apart[:, :3].max(axis=1)
+    twist = apart[:, 7:13].max(axis=1)
     planar = planar_covariance(np.ones((3, 3))) == 1.0
     spread = np.concatenate([apart[:, 13:49][:, planar], apart[:, 49:][:, planar]])
     scale = np.concatenate([b[:, 13:49][:, planar], b[:, 49:][:, planar]])
-    equal, largest = a == b, float(np.abs(scale).max())
+    equal = a == b
+    largest = float(np.abs(scale).max())
     return Agreement(len(a), int(equal.all(axis=1).sum()),
                      int(equal[:, :13].all(axis=1).sum()),
                      int(np.sum(np.maximum(np.maximum(position, yaw), twist) <= SAME)),

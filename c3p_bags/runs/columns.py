@@ -16,7 +16,8 @@ from c3p_description.model import Array
 
 # messages of one topic in a batch: few enough that all batches stay small beside the arrays that
 # they become; and bytes that wait at most
-BATCH, WAITING_BYTES = 4096, 20_000_000
+BATCH = 4096
+WAITING_BYTES = 20_000_000
 
 
 class Batch(NamedTuple):
@@ -51,7 +52,8 @@ def read_columns(bag: Bag, readers: Mapping[str, Reader],
         The bag cannot be read.
     """
     parts: dict[str, list[mapped.GrowingRows]] = {}
-    done, total = 0, sum(bag.topics[topic].count for topic in readers if topic in bag.topics)
+    done = 0
+    total = sum(bag.topics[topic].count for topic in readers if topic in bag.topics)
     # all topics in one pass over the bag
     for batch in batched(bag.unordered(list(readers))):
         done += len(batch.data)

@@ -30,7 +30,8 @@ def columns(log: RunLog, time: Array) -> dict[str, Array]:
     samples they are linear; commands and torques hold their last value. What the run does not
     have has no column.
     """
-    joints, found = log.joints, {'time_s': time}
+    joints = log.joints
+    found = {'time_s': time}
     for name, values in (('steering_{}_rad', np.unwrap(joints.steering, axis=0)),
                          ('steering_rate_{}_radps', joints.steering_rate),
                          ('wheel_angle_{}_rad', joints.wheel_angle),

@@ -127,7 +127,8 @@ def _assemble(path: Path, columns: Mapping[str, Column], messages: Mapping[str, 
     def statuses(topic: str) -> tuple[Health, ...]:
         return tuple(Health(time, *status) for time, (some,) in arrived(topic) for status in some)
 
-    slip, joints = columns.get(SLIP), columns[JOINT_STATES]
+    slip = columns.get(SLIP)
+    joints = columns[JOINT_STATES]
     return RunLog(
         path=path, start_ns=axis.start, joints=Joints(axis.place(joints), *joints.values),
         odom=motion('odom'), ground_truth=motion('ground_truth/odom'), cmd_vel=series('cmd_vel'),

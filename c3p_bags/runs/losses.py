@@ -76,7 +76,8 @@ def absent(count: int, what: str, evidence: str) -> str:
 
 def related(a: Array, b: Array) -> bool:
     """Return whether topics with the stamps `a` and `b` are of the same cycles."""
-    a, b = distinct(a), distinct(b)
+    a = distinct(a)
+    b = distinct(b)
     return int(within(a, b).sum()) > RELATED * min(len(a), len(b))
 
 
@@ -119,7 +120,8 @@ def losses(stamps: Array, evidence: Array) -> Losses:
     """
     if not len(stamps) or not len(evidence) or not related(stamps, evidence):
         return Losses()
-    lost, present = missing(stamps, evidence), distinct(stamps)
+    lost = missing(stamps, evidence)
+    present = distinct(stamps)
     # number of recorded messages before each missing one: the same within a gap
     place = np.searchsorted(present, lost)
     inside = place[(place > 0) & (place < len(present))]

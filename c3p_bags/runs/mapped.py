@@ -57,7 +57,9 @@ class GrowingRows:
             self._file = tempfile.TemporaryFile(prefix='c3p_')
         for part in self._parts:
             self._file.write(np.ascontiguousarray(part).data)
-        self._like, self._parts, self._bytes = self._parts[-1][:0], [], 0
+        self._like = self._parts[-1][:0]
+        self._parts = []
+        self._bytes = 0
 
     def array(self) -> Array:
         """
@@ -66,7 +68,8 @@ class GrowingRows:
         At least one part must have been appended.
         """
         if self._file is None:
-            whole, self._parts = np.concatenate(self._parts), []
+            whole = np.concatenate(self._parts)
+            self._parts = []
             return _narrowed(whole)
         if self._parts:
             self._write()
@@ -128,7 +131,8 @@ def summed(steps: Array, start: float = 0.0) -> Array:
     >>> summed(np.array([1.0, 2.0, 4.0])).tolist()
     [0.0, 1.0, 3.0, 7.0]
     """
-    rows, last = GrowingRows(), np.full((1, *steps.shape[1:]), start)
+    rows = GrowingRows()
+    last = np.full((1, *steps.shape[1:]), start)
     rows.append(last)
     for part in parts(len(steps)):
         # from the last sum on: the order of the additions, and so the bits, are those of one sum
@@ -148,7 +152,9 @@ def unwrapped(angle: Array, period: float = TURN) -> Array:
     >>> unwrapped(np.array([3.0, -3.0, 3.0])).round(3).tolist()
     [3.0, 3.283, 3.0]
     """
-    rows, before, half = GrowingRows(), angle[:1], 0.5 * period
+    rows = GrowingRows()
+    before = angle[:1]
+    half = 0.5 * period
     offset = np.zeros((1, *angle.shape[1:]))
     for part in parts(len(angle)):
         here = angle[part]
@@ -159,7 +165,8 @@ def unwrapped(angle: Array, period: float = TURN) -> Array:
         near[np.abs(steps) < half] = 0.0
         offsets = np.cumsum(np.concatenate([offset, near]), axis=0)
         rows.append(here + offsets[1:])
-        before, offset = here[-1:], offsets[-1:]
+        before = here[-1:]
+        offset = offsets[-1:]
         give_back(angle)
     return rows.array()
 
@@ -175,7 +182,8 @@ def where(inside: Array) -> slice | Array:
     """
     if not inside.any():
         return slice(0, 0)
-    begin, end = int(np.argmax(inside)), len(inside) - int(np.argmax(inside[::-1]))
+    begin = int(np.argmax(inside))
+    end = len(inside) - int(np.argmax(inside[::-1]))
     return slice(begin, end) if inside[begin:end].all() else inside
 
 

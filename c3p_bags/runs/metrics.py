@@ -57,7 +57,8 @@ def truth_in_odom(log: RunLog) -> Motion | None:
     Where both name the same frame it comes back as it is; a motion capture's own frame is laid on
     the odometry's so that the first poses agree.
     """
-    truth, odom = log.ground_truth, log.odom
+    truth = log.ground_truth
+    odom = log.odom
     if truth is None or odom is None or truth.frame == odom.frame:
         return truth
     first = max(truth.time[0], odom.time[0])
@@ -78,7 +79,8 @@ def distance_to_segment(points: Array, start: ArrayLike, end: ArrayLike) -> Arra
 
     A segment without length is a point, so that turning on the spot has a path error too.
     """
-    a, along = np.asarray(start, float), np.subtract(end, start)
+    a = np.asarray(start, float)
+    along = np.subtract(end, start)
     square = float(along @ along)
     part = (np.clip((points - a) @ along / square, 0.0, 1.0) if square > 0
             else np.zeros(len(points)))
@@ -127,7 +129,8 @@ def align_time(log: RunLog, robot: CasterRobot, start: float, end: float) -> flo
     if found is None:
         return None
     window = mapped.where((found.time >= start) & (found.time <= end))
-    time, angle = found.time[window], found.angle[window]
+    time = found.time[window]
+    angle = found.angle[window]
     # nan, a hip without command, is never out of line
     out = angle > ALIGNED
     if not out.any():

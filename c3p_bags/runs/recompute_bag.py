@@ -127,7 +127,9 @@ def compare(recomputed: Recomputed, recorded: RecordedOdometry) -> Agreement:
     """Return the agreement of the messages that both have, except those that are left out."""
     stamps, ours, theirs = np.intersect1d(recomputed.stamp, recorded.stamp, return_indices=True)
     judged = ~np.isin(stamps, np.array(recomputed.left_out, np.int64))
-    ours, theirs, found = ours[judged], theirs[judged], []
+    ours = ours[judged]
+    theirs = theirs[judged]
+    found = []
     # by parts: all numbers of an hour are half a gigabyte
     for begin in range(0, max(len(ours), 1), mapped.ROWS):
         part = slice(begin, begin + mapped.ROWS)
@@ -165,8 +167,10 @@ def write_recomputed(bag: Bag, path: str | Path, found: BagOdometry) -> None:
     BagError
         `path` exists, or the bag cannot be read.
     """
-    space, result = found.namespace, found.odometry
-    odom, recorded = f'{space}/odom', f'{space}/{RECORDED}'
+    space = found.namespace
+    result = found.odometry
+    odom = f'{space}/odom'
+    recorded = f'{space}/{RECORDED}'
     with BagWriter(path) as writer:
         def write(time: int, stamp: int, numbers: Array) -> None:
             writer.write_message(odom, time, odometry_message(

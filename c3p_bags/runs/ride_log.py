@@ -74,7 +74,8 @@ def read_ride(bag: Bag, namespace: str | None = None) -> Ride:
     """
     space = bag.namespace(namespace)
     readers = {f'{space}/{JOINT_STATES}': named_reader(JOINTS), f'{space}/odom': spatial}
-    found, columns = read_columns(bag, readers), []
+    found = read_columns(bag, readers)
+    columns = []
     for topic, content in zip(readers, (f'all of {list(JOINTS)}', 'numbers only'), strict=True):
         if topic not in found:
             raise BagError(f'bag {bag}: no message on {topic} has {content}')

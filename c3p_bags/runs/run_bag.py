@@ -75,7 +75,8 @@ class _Messages:
     """Makes messages of one robot."""
 
     def __init__(self, types: dict[str, Any], robot: CasterRobot) -> None:
-        self.types, self.robot = types, robot
+        self.types = types
+        self.robot = robot
         self.names = [*robot.steering_joints, *robot.wheel_joints]
         self.sign = np.concatenate([robot.steering_sign, robot.wheel_sign])
         self.zero = np.concatenate([robot.steering_zero, np.zeros(robot.count)])
@@ -147,7 +148,9 @@ def odometry_message(types: Mapping[str, type], ns: int, numbers: Array, frame: 
     def make(name: str, *values: Any) -> Any:
         return types[f'geometry_msgs/msg/{name}'](*values)
 
-    plain, pose, twist = numbers[:13].tolist(), numbers[13:49], numbers[49:]
+    plain = numbers[:13].tolist()
+    pose = numbers[13:49]
+    twist = numbers[49:]
     header = types['std_msgs/msg/Header'](
         types['builtin_interfaces/msg/Time'](*divmod(ns, 10**9)), frame)
     return types['nav_msgs/msg/Odometry'](

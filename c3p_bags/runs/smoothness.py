@@ -32,15 +32,18 @@ SLOW_TIME = 2.0
 
 # the command is steady if it stays within the range for so long before and after a sample, s; m/s
 # and rad/s. Before: casters take about 1 s to align, and the mean reaches back 1 s
-STEADY_BEFORE, STEADY_AFTER = 2.0, 1.0
-STEADY_SPEED, STEADY_YAW_RATE = 0.1, 0.1
+STEADY_BEFORE = 2.0
+STEADY_AFTER = 1.0
+STEADY_SPEED = 0.1
+STEADY_YAW_RATE = 0.1
 
 # window of the parabola whose curvature is the jerk, s: contact noise of single samples is out,
 # the swing of a platform (up to 5 Hz) is in
 JERK_TIME = 0.1
 
 # a platform slower than this is at rest, m/s and rad/s
-REST_SPEED, REST_YAW_RATE = 0.002, 0.005
+REST_SPEED = 0.002
+REST_YAW_RATE = 0.005
 
 KEYS = ('torque_variation_nm_per_s', 'torque_rate_max_nm_per_s', 'jerk_rms_mps3',
         'jerk_max_mps3', 'yaw_rate_ripple_rms_radps', 'velocity_ripple_rms_mps')
@@ -80,7 +83,8 @@ def smoothness(time: ArrayLike, torque: ArrayLike, twist: ArrayLike,
     >>> round(found['yaw_rate_ripple_rms_radps'], 2), round(found['torque_variation_nm_per_s'], 2)
     (0.04, 0.3)
     """
-    time, torque = np.asarray(time, float), np.asarray(torque, float)
+    time = np.asarray(time, float)
+    torque = np.asarray(torque, float)
     twist = np.asarray(twist, float)
     command = (np.broadcast_to(0.0, twist.shape) if command is None
                else np.asarray(command, float))
@@ -212,7 +216,8 @@ def _ripple(time: Array, turn: Array, twist: Array, command: Array) -> dict[str,
     def left(now: Array, wanted: Array) -> Array:
         """Return what the mean leaves of the samples `wanted` of those at times `now`."""
         place = np.clip(np.rint((now[wanted] - time[0]) / period).astype(int), 0, len(even) - 1)
-        low, high = np.maximum(place - half, 0), np.minimum(place + half + 1, len(even))
+        low = np.maximum(place - half, 0)
+        high = np.minimum(place + half + 1, len(even))
         return even[place] - (sums[high] - sums[low]) / (high - low)[:, None]
 
     ripple = mapped.computed(left, time, counted)
@@ -232,7 +237,8 @@ def steady(time: Array, command: Array) -> Array:
         high = np.searchsorted(time, now + STEADY_AFTER, side='right')
         inside = (now - time[0] >= STEADY_BEFORE) & (time[-1] - now >= STEADY_AFTER)
         # what is before and after them is not looked at
-        first, last = int(low.min()), int(high.max())
+        first = int(low.min())
+        last = int(high.max())
         for column, most in zip(command[first:last].T, (
                 STEADY_SPEED, STEADY_SPEED, STEADY_YAW_RATE), strict=True):
             inside &= _range(column, low - first, high - first) <= most
@@ -253,7 +259,8 @@ def _range(value: Array, low: Array, high: Array) -> Array:
             top = np.maximum(top[:-shift], top[shift:])
             bottom = np.minimum(bottom[:-shift], bottom[shift:])
         here = level == k
-        first, second = low[here], high[here] - 2**k
+        first = low[here]
+        second = high[here] - 2**k
         out[here] = (np.maximum(top[first], top[second])
                      - np.minimum(bottom[first], bottom[second]))
     return np.where(np.isnan(out), np.inf, out)

@@ -63,7 +63,8 @@ def check_bag(path: Path) -> BagFiles:
     OSError
         A file cannot be read.
     """
-    mode, files = '', [path]
+    mode = ''
+    files = [path]
     notes: dict[str, str] = {}
     if path.is_dir():
         place = path / 'metadata.yaml'

@@ -94,13 +94,15 @@ def _places(names: Sequence[str], wanted: Sequence[str], *fields: Array) -> Arra
 
 def _joints(robot: CasterRobot, table: FieldTable) -> TopicRows | None:
     stamp, _, names, position, velocity, effort = table.fields
-    n, wanted = robot.count, [*robot.steering_joints, *robot.wheel_joints]
+    n = robot.count
+    wanted = [*robot.steering_joints, *robot.wheel_joints]
     order = _places(names, wanted, position, velocity)
     if order is None:
         return None
     sign = np.concatenate([robot.steering_sign, robot.wheel_sign])
     zero = np.concatenate([robot.steering_zero, np.zeros(n)])
-    angle, rate = sign * position[:, order] + zero, sign * velocity[:, order]
+    angle = sign * position[:, order] + zero
+    rate = sign * velocity[:, order]
     # behind the wheels those of steering motors
     place = order[n:] if robot.efforts == n else np.concatenate([order[n:], order[:n]])
     torque = (effort[:, place] * robot.effort_sign if effort.shape[1] == len(names)
@@ -143,7 +145,8 @@ def named_reader(joints: Sequence[str]) -> Reader:
         order = _places(names, joints, position, velocity)
         if order is None:
             return None
-        angle, rate = position[:, order], velocity[:, order]
+        angle = position[:, order]
+        rate = velocity[:, order]
         return _kept(table, _finite(angle, rate), stamp, angle, rate)
 
     return _by_table(read)
@@ -168,7 +171,8 @@ def _repeated(text: str, count: int) -> Array:
 def _odometry(table: FieldTable) -> TopicRows:
     stamp, frame, child, pose, of_pose, twist, of_twist = table.fields
     place = np.column_stack([pose[:, :2], yaw_of(pose)])
-    speed, count = twist[:, [0, 1, 5]], len(table.rows)
+    speed = twist[:, [0, 1, 5]]
+    count = len(table.rows)
     return _kept(table, _finite(place, speed), stamp, place, speed, of_pose[:, PLANAR],
                  of_twist[:, PLANAR], _repeated(frame, count), _repeated(child, count))
 

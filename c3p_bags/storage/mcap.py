@@ -20,7 +20,10 @@ MAGIC = b'\x89MCAP0\r\n'
 
 # opcodes of the records that are read; all others are skipped
 HEADER, FOOTER, SCHEMA, CHANNEL = 0x01, 0x02, 0x03, 0x04
-MESSAGE, CHUNK, CHUNK_INDEX, DATA_END = 0x05, 0x06, 0x08, 0x0F
+MESSAGE = 0x05
+CHUNK = 0x06
+CHUNK_INDEX = 0x08
+DATA_END = 0x0F
 
 # opcode and length of a record
 RECORD = struct.Struct('<BQ')
@@ -39,7 +42,10 @@ def records(block: bytes) -> Iterator[tuple[int, int, int]]:
     ValueError
         The head of a record is cut off.
     """
-    place, size, head, unpack_head = 0, len(block), RECORD.size, RECORD.unpack_from
+    place = 0
+    size = len(block)
+    head = RECORD.size
+    unpack_head = RECORD.unpack_from
     while place < size:
         if size - place < head:
             raise ValueError(f'a record of {size - place} bytes without a head')

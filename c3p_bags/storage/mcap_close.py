@@ -60,7 +60,8 @@ def _whole_records(block: bytes, begins: int, ends: int) -> tuple[int, list[int]
     found: list[tuple[int, int | None]] = []
     while place + RECORD.size <= len(block):
         code, length = RECORD.unpack_from(block, place)
-        begin, time = place + RECORD.size, None
+        begin = place + RECORD.size
+        time = None
         if begin + length > len(block) and code in (SCHEMA, CHANNEL, MESSAGE):
             break
         if code == MESSAGE and length >= MESSAGE_HEAD.size:
@@ -84,7 +85,8 @@ def _sound_chunk(content: bytes, whole: bool) -> tuple[bytes, int]:
         return b'', len(content)
     begins, ends, size, checksum, length = CHUNK_HEAD.unpack_from(content)
     begin = CHUNK_HEAD.size + length
-    packing, data = content[CHUNK_HEAD.size:begin], content[begin + 8:]
+    packing = content[CHUNK_HEAD.size:begin]
+    data = content[begin + 8:]
     block = _unpacked(packing, data, size) if whole else None
     if block is not None and len(block) == size:
         # a wrong checksum does not locate the damage
@@ -135,7 +137,9 @@ def _described(source: BinaryIO, size: int) -> bytes:
     if not max(len(MAGIC), size - MOST_BYTES) < begin < size:
         return b''
     source.seek(begin)
-    summary, kept, place = source.read(), b'', 0
+    summary = source.read()
+    kept = b''
+    place = 0
     while place + RECORD.size <= len(summary):
         code, length = RECORD.unpack_from(summary, place)
         end = place + RECORD.size + length
@@ -156,7 +160,8 @@ def close_mcap(source: BinaryIO, target: BinaryIO) -> int:
     BagError
         The source does not begin as an MCAP file.
     """
-    size, lost = os.fstat(source.fileno()).st_size, 0
+    size = os.fstat(source.fileno()).st_size
+    lost = 0
     if source.read(len(MAGIC)) != MAGIC:
         raise BagError(f'{source.name}: is not an MCAP file')
     described = _described(source, size)

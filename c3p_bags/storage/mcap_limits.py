@@ -30,14 +30,17 @@ from c3p_bags.storage.unpacking import MOST_BYTES, unpack, unpack_some
 from c3p_description.reading.yaml_files import YamlFileError, parse_yaml
 
 # bytes of a file when unpacked: times its size, and a constant
-RATIO, FREE_BYTES = 100, 64_000_000
+RATIO = 100
+FREE_BYTES = 64_000_000
 # bytes of the chunks that a reader holds at one time
 MOST_TOGETHER = 2 * MOST_BYTES
 # characters of a message definition, and of the quality of service of a topic
-MOST_DEFINITION, MOST_QOS = 200_000, 20_000
+MOST_DEFINITION = 200_000
+MOST_QOS = 20_000
 
 # bytes of a footer with the magic behind it, and those read of a chunk for its head
-TAIL, FRONT = 37, 120
+TAIL = 37
+FRONT = 120
 QOS = b'offered_qos_profiles'
 
 
@@ -64,7 +67,8 @@ def check_mcap(file: BinaryIO, size: int, mode: str = '') -> None:
     indexed, described = _index(file, size)
     # without a summary a reader looks for the descriptions of topics in the chunks
     look_inside = not (indexed and described) or mode == 'message'
-    chunks, total = {}, 0
+    chunks = {}
+    total = 0
     # front to back, independent of the index: what a reader could reach is checked
     for place, code, length in _records(file, len(MAGIC), size):
         if code == CHUNK:
@@ -194,7 +198,8 @@ def _index(file: BinaryIO, size: int
     if len(tail) < TAIL or tail[0] != FOOTER:
         return [], False
     begin, = struct.unpack_from('<Q', tail, RECORD.size)
-    found, described = [], False
+    found = []
+    described = False
     if len(MAGIC) <= begin <= size:
         for place, code, length in _records(file, begin, size):
             if code in (SCHEMA, CHANNEL):

@@ -68,7 +68,8 @@ def repair(bag: str | Path, out: str | Path,
     BagError
         The bag does not exist, has no readable message, or `out` exists.
     """
-    place, lost = Path(out), 0
+    place = Path(out)
+    lost = 0
     files = _files(Path(bag))
     if place.exists():
         raise BagError(f'bag {place}: exists already; name another place')
@@ -103,7 +104,8 @@ def _rewrite(bag: Path, files: Sequence[Path], out: Path, lost: int,
                     writer.adopt(connection, reader.typestore)
                 for done, (topic, time, data) in enumerate(chain([head], messages)):
                     writer.write(topic, time, data)
-                    first, last = min(first, time), max(last, time)
+                    first = min(first, time)
+                    last = max(last, time)
                     if done % 1000 == 0:
                         progress(done / reader.message_count)
         progress(1.0)

@@ -40,7 +40,8 @@ def read_topics_file(path: str | Path) -> tuple[dict[str, str], set[str]]:
     """
     try:
         content = read_yaml(path)
-        topics, latched = dict(content['topics']), set(content.get('latched', []))
+        topics = dict(content['topics'])
+        latched = set(content.get('latched', []))
     except (OSError, AttributeError, KeyError, TypeError, ValueError) as error:
         raise ParameterError(f'topics_file {path}: {error}') from error
     wrong = [f'{t}: {k}' for t, k in topics.items()

@@ -87,7 +87,9 @@ def unpack_stream(source: BinaryIO, most: int) -> Iterator[bytes]:
     ValueError
         The limit is exceeded, or the data are damaged.
     """
-    undo, total, left = _decompressor('zstd'), 0, b''
+    undo = _decompressor('zstd')
+    total = 0
+    left = b''
     while left or (left := source.read(PIECE)):
         try:
             piece = bytes(undo.decompress(left, max_length=PIECE))
@@ -100,7 +102,8 @@ def unpack_stream(source: BinaryIO, most: int) -> Iterator[bytes]:
                              '`zstd -d`')
         yield piece
         if undo.eof:
-            left, undo = undo.unused_data, _decompressor('zstd')
+            left = undo.unused_data
+            undo = _decompressor('zstd')
         else:
             # the decompressor may hold output that needs no further input
             left = b''
@@ -111,4 +114,5 @@ def unpack_stream(source: BinaryIO, most: int) -> Iterator[bytes]:
                     raise ValueError(f'unpacks to more than {most} bytes')
                 yield piece
             if undo.eof:
-                left, undo = undo.unused_data, _decompressor('zstd')
+                left = undo.unused_data
+                undo = _decompressor('zstd')

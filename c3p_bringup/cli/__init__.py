@@ -2,4 +2,6 @@
 """Command line ``c3p``: one module for each command."""
 
 # exit codes: a goal was missed; the command could not be carried out; it was interrupted
-MISSED, FAILED, INTERRUPTED = 1, 2, 130
+MISSED = 1
+FAILED = 2
+INTERRUPTED = 130

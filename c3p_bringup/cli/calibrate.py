@@ -124,7 +124,8 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.bags = arguments.bags or [arguments.out / 'bag']
         _drive(arguments, arguments.bags[0], settings)
     with ExitStack() as stack:
-        opened, robot = [], arguments.robot
+        opened = []
+        robot = arguments.robot
         for path in arguments.bags:
             bag, found = stack.enter_context(named_bag(path, arguments.robot,
                                                        arguments.namespace))
@@ -217,7 +218,8 @@ def _number(option: str, text: str, kind: Any) -> float:
 
 def table(metrics: dict[str, Any]) -> str:
     """Return the result of `calibrate_bags` as text for a terminal."""
-    windows, residual = metrics['windows'], metrics['residual_rms']
+    windows = metrics['windows']
+    residual = metrics['residual_rms']
     entries = list(metrics['text'].items())
     entries.append(('windows', f'{windows["used"]}, of which {windows["outliers"]} with slip; '
                     f'{metrics["path_m"]:.1f} m; residuals {residual["before"]:.2f} → '

@@ -221,7 +221,8 @@ def _only(spec: CampaignSpec, arguments: argparse.Namespace) -> int:
     from c3p_experiments.campaigns.draw import flat, missed, simulate
 
     driven = simulate(spec, arguments.only)
-    figures, files = driven.outcome.metrics, []
+    figures = driven.outcome.metrics
+    files = []
     for number, one in enumerate(driven.outcome.runs):
         place = arguments.out / f'draw_{arguments.only}{f"_{number + 1}" if number else ""}'
         goal = one.log.goals[-1].pose if one.log.goals else None

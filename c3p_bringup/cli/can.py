@@ -220,7 +220,8 @@ def rate_table(rows: list[dict[str, Any]], bus_limit: float, rate: float) -> str
     lines = [f'| bit rate | casters | SYNC rate for {bus_limit:.0%} | load at {rate:g} Hz |',
              '|---|---|---|---|']
     for row in rows:
-        fits, load = row['fitting_rate_hz'], row['bus_load']
+        fits = row['fitting_rate_hz']
+        load = row['bus_load']
         lines.append(f'| {row["bitrate"] // 1000} kbit/s | {row["casters"]} | '
                      f'{"nothing fits" if fits is None else f"{int(fits)} Hz"} | '
                      f'{"too much" if load > 1 else f"{load:.0%}"} |')

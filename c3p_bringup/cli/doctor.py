@@ -83,7 +83,8 @@ def _doctor(arguments: argparse.Namespace) -> int:
     from c3p_bringup.doctor.check import Level, counted
 
     # one after the other, as they are found; with JSON on standard output after it
-    to_output, found = str(arguments.json) == '-', []
+    to_output = str(arguments.json) == '-'
+    found = []
     for check in checks(arguments):
         found.append(check)
         if not to_output:

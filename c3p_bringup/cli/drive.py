@@ -74,7 +74,8 @@ class _Bar:
 
     def __call__(self, seconds: float, distance: float) -> None:
         if not self._shown:
-            self._shown, self._bar.delay = True, 0.0
+            self._shown = True
+            self._bar.delay = 0.0
             self._bar.reset(max(distance, 1e-3))
         self._bar.n = min(max(self._bar.total - distance, 0.0), self._bar.total)
         self._bar.set_description(f'{seconds:5.1f} s', refresh=False)

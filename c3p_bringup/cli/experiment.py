@@ -87,7 +87,8 @@ def run(arguments: argparse.Namespace) -> int:
         for experiment in known:
             print(f'{experiment.name:14} {experiment.title} ({experiment.source})')
         return 0
-    name, names = arguments.name, [experiment.name for experiment in known]
+    name = arguments.name
+    names = [experiment.name for experiment in known]
     number = None if name is None else figure_number(name)
     if number is not None:
         name = arguments.name = experiment_of_figure(number, arguments.paper)
@@ -130,7 +131,8 @@ def _by_hand(arguments: argparse.Namespace) -> int:
     from c3p_experiments.kelly import by_hand
     from c3p_experiments.models import ModelExperiment, completed
 
-    terminal, out = Terminal(), arguments.out or Path('out/experiment')
+    terminal = Terminal()
+    out = arguments.out or Path('out/experiment')
     make_places(out, arguments.json)
     scene = by_hand.Berthing()
     model = ModelExperiment(by_hand.NAME, by_hand.TITLE, by_hand.SOURCE,

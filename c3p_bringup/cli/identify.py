@@ -119,7 +119,8 @@ def table(figures: dict[str, Any]) -> str:
                     f'{e["unit"]:10} {e["described"]:>10.5g} {change:>10}')
     head = (f'  {"":22} {"estimate":>12}   {figures["confidence"]:<10.0%} {"":10} '
             f'{"described":>10} {"change":>10}')
-    noise, segments = figures['noise_m'], figures['segments']
+    noise = figures['noise_m']
+    segments = figures['segments']
     tail = [f'  {segments["used"]} pieces, {segments["seconds"]:.1f} s of motion; noise '
             f'{1e6 * noise["steering"]:.0f} µm in steering, {1e6 * noise["wheel"]:.0f} µm in '
             'wheels, over ground']

@@ -84,7 +84,8 @@ def run(arguments: argparse.Namespace) -> int:
                 bar.update(player.playback.position - bar.n)
         except KeyboardInterrupt:
             player.playback.stop()
-        failure, shown = player.playback.failure, metrics(player)
+        failure = player.playback.failure
+        shown = metrics(player)
     show(shown, arguments.json, _summary(shown))
     if failure:
         print(f'c3p play: {failure}', file=sys.stderr)

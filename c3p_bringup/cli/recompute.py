@@ -139,7 +139,8 @@ def _missing(shown: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the lines on messages that are not in the bag."""
     from c3p_bags.runs.losses import Losses, absent
 
-    lost, lines = shown['missing'], []
+    lost = shown['missing']
+    lines = []
     joints = Losses(**lost['joint_states'])
     if lost['unrelated']:
         lines.append(('recorded odometry', 'has other stamps than the joint states: it was not '

@@ -111,7 +111,8 @@ def run(arguments: argparse.Namespace) -> int:
                          f'{option}: only for a tricycle; add --robot pvc_tricycle, or a '
                          'vehicle such as --robot rover')
     if 'start_steering' in chosen:
-        given, count = len(chosen['start_steering']), getattr(robot, 'count', 1)
+        given = len(chosen['start_steering'])
+        count = getattr(robot, 'count', 1)
         if given not in (1, count):
             raise ValueError(f'--start-steering: {given} angles; {arguments.robot} takes 1 or '
                              f'{count}')

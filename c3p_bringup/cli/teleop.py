@@ -11,7 +11,8 @@ from c3p_bringup.cli.common import add_json, add_robot, make_places, positive, s
 from c3p_bringup.teleop import TAP
 
 # initial speed and yaw rate, m/s and rad/s
-SPEED, YAW_RATE = 0.2, 0.5
+SPEED = 0.2
+YAW_RATE = 0.5
 
 
 def add_teleop(commands: Any) -> None:

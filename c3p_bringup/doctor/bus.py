@@ -39,7 +39,8 @@ def interface(address: BusAddress, required: bool, system: Path = Path('/sys'),
     `address` is as the hardware interface would open it, below `system`; `details` as
     `link_details`. `required`: the motor cards are in use, and a missing interface is a failure.
     """
-    name, missing = f'CAN {address.channel}', fail if required else warn
+    name = f'CAN {address.channel}'
+    missing = fail if required else warn
     if address.interface != 'socketcan':
         there = not address.channel.startswith('/') or Path(address.channel).exists()
         yield ok(name, f'{address}') if there else missing(
@@ -67,7 +68,8 @@ def interface(address: BusAddress, required: bool, system: Path = Path('/sys'),
 
 def _of_link(name: str, address: BusAddress, link: dict[str, Any]) -> Iterator[Check]:
     data = link.get('linkinfo', {}).get('info_data', {})
-    bitrate, state = data.get('bittiming', {}).get('bitrate'), data.get('state', '')
+    bitrate = data.get('bittiming', {}).get('bitrate')
+    state = data.get('state', '')
     if bitrate is not None and bitrate != address.bitrate:
         yield fail(name, f'up at {bitrate} bit/s, bus.bitrate is {address.bitrate}',
                    f'sudo ip link set {address.channel} down, then up type can bitrate '

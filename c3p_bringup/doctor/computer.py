@@ -17,10 +17,13 @@ from c3p_bringup.modules import how_to_have
 from c3p_ros.real_time import CROWDED, LATENCY, LIMITS, crowded, describe
 
 # versions of Python that the suite is tested with, as PYTHONS of setup.py
-OLDEST, NEWEST = (3, 10), (3, 14)
+OLDEST = (3, 10)
+NEWEST = (3, 14)
 
 # wake-up test: cycles, period, s, and the largest acceptable lateness, s
-CYCLES, PERIOD, LATE = 100, 0.005, 1e-3
+CYCLES = 100
+PERIOD = 0.005
+LATE = 1e-3
 # a larger difference from the monotonic clock is a step of the system clock, s
 CLOCK_STEP = 0.01
 # the suite is younger: an earlier clock is wrong; s since 1970: 2024
@@ -59,7 +62,8 @@ PACKAGES = (
 
 def python(found: tuple[int, int] = sys.version_info[:2]) -> Check:
     """Return the check of the Python version."""
-    text, name = '.'.join(map(str, found)), 'Python'
+    text = '.'.join(map(str, found))
+    name = 'Python'
     oldest, newest = ('.'.join(map(str, version)) for version in (OLDEST, NEWEST))
     if found < OLDEST:
         return fail(name, text, f'the suite needs {oldest} or later')
@@ -137,7 +141,8 @@ def real_time(processes: Path = Path('/proc'), latency: Path = LATENCY) -> Itera
 
 def wake_up() -> Check:
     """Return the check of the wake-up latency of a 200 Hz loop."""
-    late, deadline = [], time.monotonic()
+    late = []
+    deadline = time.monotonic()
     for _ in range(CYCLES):
         deadline += PERIOD
         time.sleep(max(0.0, deadline - time.monotonic()))

@@ -24,7 +24,8 @@ from c3p_ros.zenoh_reach import ATTEMPTS, ROUTER, router_ports, session_settings
 
 # above this ID the ports overlap with the ephemeral ports of Linux; those of Zenoh do not depend
 # on it
-HIGHEST_DOMAIN, LAST_DOMAIN = 101, 232
+HIGHEST_DOMAIN = 101
+LAST_DOMAIN = 232
 # what strtoul with base 0 reads as a whole: decimal, hexadecimal, octal
 NUMBER = re.compile(r'\s*\+?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)')
 
@@ -34,7 +35,9 @@ OFF = ('', '0', 'false')
 # time limit of a connection to the router, s
 ROUTER_WITHIN = 1.0
 
-DOMAIN, SPAN, ZENOH = 'ROS_DOMAIN_ID', 'discovery range', 'zenoh router'
+DOMAIN = 'ROS_DOMAIN_ID'
+SPAN = 'discovery range'
+ZENOH = 'zenoh router'
 
 
 def domain_in_force(text: str) -> int | None:
@@ -82,7 +85,8 @@ def limited(environment: Mapping[str, str], middleware: Middleware) -> bool:
 
 def discovery_range(environment: Mapping[str, str], middleware: Middleware) -> Check:
     """Return the check of the range: a limit that does not hold is a failure."""
-    value, found = environment.get(RANGE, ''), opening(environment, middleware)
+    value = environment.get(RANGE, '')
+    found = opening(environment, middleware)
     span = range_in_force(environment, middleware)
     if middleware.zenoh:
         return _zenoh_range(found)
@@ -125,7 +129,8 @@ def variable_without_effect(environment: Mapping[str, str],
     else:
         yield fail(LOCAL_ONLY, 'set, but not read by this version of ROS 2: it limits nothing',
                    remedy)
-    enable, strategy = environment.get(SECURITY, ''), environment.get(STRATEGY, '')
+    enable = environment.get(SECURITY, '')
+    strategy = environment.get(STRATEGY, '')
     if enable not in (*OFF, 'true'):
         yield fail(SECURITY, f'{enable!r} has no effect', 'write true')
     elif enable == 'true' and middleware.zenoh:

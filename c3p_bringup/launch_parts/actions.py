@@ -274,7 +274,8 @@ def markers(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 
     ModelError: it is ``true``, for another kind than a caster robot, a tricycle or a vehicle.
     """
-    requested, robot = value(context, 'markers'), value(context, 'robot')
+    requested = value(context, 'markers')
+    robot = value(context, 'robot')
     if requested == 'false' or (requested == 'auto' and not chosen(context, 'rviz')):
         return []
     try:

@@ -28,7 +28,8 @@ def program(context: LaunchContext, name: str, prefer: str = 'rosbag2') -> str:
     `prefer` is the meaning of auto if rosbag2 is installed. RuntimeError: rosbag2 is requested and
     not installed.
     """
-    requested, problem = value(context, name), missing(*PACKAGES)
+    requested = value(context, name)
+    problem = missing(*PACKAGES)
     if requested == 'auto':
         return 'c3p' if problem else prefer
     if requested == 'rosbag2' and problem:

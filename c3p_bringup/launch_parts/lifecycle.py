@@ -27,7 +27,8 @@ from launch import LaunchContext, LaunchDescriptionEntity
 # period at which a waiting thread checks for the end of the launch, s
 LOOK = 0.2
 
-CONFIGURE, ACTIVATE = Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE
+CONFIGURE = Transition.TRANSITION_CONFIGURE
+ACTIVATE = Transition.TRANSITION_ACTIVATE
 # the state that a transition leads to
 REACHES = {CONFIGURE: 'inactive', ACTIVATE: 'active'}
 
@@ -97,7 +98,8 @@ class _Change(Action):
 
     def __init__(self, node: ManagedNode, transition: int) -> None:
         super().__init__()
-        self._node, self._transition = node, transition
+        self._node = node
+        self._transition = transition
 
     def execute(self, context: LaunchContext) -> None:
         context.add_completion_future(context.asyncio_loop.run_in_executor(
@@ -117,7 +119,8 @@ class _Change(Action):
 
     def _call(self, context: LaunchContext, kind: Any, service: str, request: Any) -> Any:
         """Return the response of a service, None if the launch ends before."""
-        node, answered = get_ros_node(context), threading.Event()
+        node = get_ros_node(context)
+        answered = threading.Event()
         client = node.create_client(kind, f'{in_namespace(context, self._node.name)}/{service}')
         try:
             while not client.wait_for_service(timeout_sec=LOOK):
@@ -143,7 +146,9 @@ class FirstMessage(Action):
     def __init__(self, kind: type, topic: str) -> None:
         """Store type and topic."""
         super().__init__()
-        self._kind, self._topic, self._received = kind, topic, False
+        self._kind = kind
+        self._topic = topic
+        self._received = False
 
     def execute(self, context: LaunchContext) -> None:
         """Create the subscription."""

@@ -22,7 +22,8 @@ from launch.events.process import ProcessExited, ProcessStarted
 from launch import LaunchContext, LaunchDescriptionEntity
 
 # fields after the name in /proc/PID/stat: parent, and time of the start
-PARENT, STARTED = 1, 19
+PARENT = 1
+STARTED = 19
 
 
 def interrupted_with_launch(words: str) -> list[LaunchDescriptionEntity]:
@@ -72,7 +73,9 @@ def _processes() -> dict[int, tuple[int, str]]:
 
 def _descendants(pid: int) -> dict[int, str]:
     """Return {process: time of its start} of all descendants of a process."""
-    processes, found, pending = _processes(), {}, [pid]
+    processes = _processes()
+    found = {}
+    pending = [pid]
     while pending:
         parent = pending.pop()
         children = {child: start for child, (its, start) in processes.items() if its == parent}

@@ -138,7 +138,8 @@ def world_name(file: str) -> str:
 
 def gazebo(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Return Gazebo, unless it runs, what puts the robot into it, and the bridge of its topics."""
-    world, place = value(context, 'world'), numbers(context, 'spawn_pose')
+    world = value(context, 'world')
+    place = numbers(context, 'spawn_pose')
     if len(place) != len(SPAWN):
         raise ValueError(f'spawn_pose:={value(context, "spawn_pose")}: must be [x, y, z, yaw] in '
                          'm and rad')

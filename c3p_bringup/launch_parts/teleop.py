@@ -23,10 +23,12 @@ from c3p_bringup.launch_parts.actions import (
 from launch import LaunchContext, LaunchDescriptionEntity
 
 # of the package twist_mux, and what it calls its output
-TWIST_MUX, TWIST_MUX_OUTPUT = 'twist_mux', 'cmd_vel_out'
+TWIST_MUX = 'twist_mux'
+TWIST_MUX_OUTPUT = 'cmd_vel_out'
 
 # topics of config/twist_mux.yaml
-JOYSTICK, POSITION = 'cmd_vel_joy', 'cmd_vel_position'
+JOYSTICK = 'cmd_vel_joy'
+POSITION = 'cmd_vel_position'
 
 
 def mux_arguments() -> list[DeclareLaunchArgument]:

@@ -20,7 +20,8 @@ HELP = ('   arrows    the hand along x (up, down) and y (left, right) of the orb
         '   q z       faster, slower      space  stop      Ctrl-C  end')
 
 # between commands of the hand, and pictures, s
-TICK, PAINT = 0.04, 0.1
+TICK = 0.04
+PAINT = 0.1
 # longest motion at once, after a pause of the process, s
 MOST = 0.2
 # time after which an incomplete sequence is a key, s
@@ -36,9 +37,12 @@ def drive(scene: Berthing, terminal: Terminal, clock: Callable[[], float] = time
 
     `clock` returns seconds; the scene follows it.
     """
-    hand, reader = KeyDrive(SPEED[0], TURN[0], SPEED[1], TURN[1]), KeyReader()
+    hand = KeyDrive(SPEED[0], TURN[0], SPEED[1], TURN[1])
+    reader = KeyReader()
     origin = due = typed = clock()
-    painted, note, over = -PAINT + origin, '', np.inf
+    painted = -PAINT + origin
+    note = ''
+    over = np.inf
     while not hand.quits and scene.motion.time < over:
         data = terminal.read(due - clock())
         if data is None:

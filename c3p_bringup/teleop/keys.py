@@ -32,13 +32,15 @@ MOVES: dict[str, tuple[int, int, int]] = {
 }
 
 # factors of the speed and of the yaw rate
-FASTER, SLOWER = 1.1, 1.0 / 1.1
+FASTER = 1.1
+SLOWER = 1.0 / 1.1
 SCALES: dict[str, tuple[float, float]] = {
     'q': (FASTER, FASTER), 'z': (SLOWER, SLOWER), '+': (FASTER, FASTER), '-': (SLOWER, SLOWER),
     'w': (FASTER, 1.0), 'x': (SLOWER, 1.0), 'd': (1.0, FASTER), 'c': (1.0, SLOWER),
 }
 
-LOCK, RELEASE = 'e', 'r'
+LOCK = 'e'
+RELEASE = 'r'
 # Ctrl-C, Ctrl-D
 QUIT = ('\x03', '\x04')
 # every key that is not named above, the space above all, is a stop
@@ -71,14 +73,16 @@ class KeyReader:
     def read(self, data: bytes) -> list[str]:
         """Return the keys completed by `data`."""
         # one character for each byte: a letter of another alphabet is several unknown keys
-        text, keys = self._rest + data.decode('latin-1'), []
+        text = self._rest + data.decode('latin-1')
+        keys = []
         self._rest = ''
         while text:
             if found := _SEQUENCE.match(text):
                 keys.append(_ARROWS.get(found.group()[-1], UNKNOWN))
                 text = text[found.end():]
             elif _BEGUN.match(text) and len(text) < _LONGEST:
-                self._rest, text = text, ''
+                self._rest = text
+                text = ''
             else:
                 keys.append(_key(text[0]))
                 text = text[1:]
@@ -86,7 +90,8 @@ class KeyReader:
 
     def flush(self) -> list[str]:
         """Return the key of an incomplete sequence: Escape, unknown."""
-        begun, self._rest = self._rest, ''
+        begun = self._rest
+        self._rest = ''
         return [UNKNOWN] if begun else []
 
 
@@ -137,12 +142,17 @@ class KeyDrive:
     def __init__(self, speed: float, yaw_rate: float, speed_limit: float, yaw_rate_limit: float,
                  tap: float = TAP) -> None:
         """Start at standstill and silent."""
-        self._requested, self._tap = (speed, yaw_rate), tap
+        self._requested = (speed, yaw_rate)
+        self._tap = tap
         self.limit(speed_limit, yaw_rate_limit)
-        self.holds, self.quits, self.stops = False, False, 0
+        self.holds = False
+        self.quits = False
+        self.stops = 0
         self._key, self._until, self._zeros_until = '', -math.inf, -math.inf
         # time of the last motion key; whether it must be released after a lock
-        self._pressed, self._waits, self._locked = -math.inf, False, False
+        self._pressed = -math.inf
+        self._waits = False
+        self._locked = False
 
     def limit(self, speed_limit: float, yaw_rate_limit: float) -> None:
         """Set the limits of the robot, m/s and rad/s."""
@@ -173,7 +183,8 @@ class KeyDrive:
                 self.stop(now)
                 self.quits |= key in QUIT
                 if key in (LOCK, RELEASE):
-                    self.holds, switched = key == LOCK, True
+                    self.holds = key == LOCK
+                    switched = True
         return switched
 
     def lock(self, locked: bool, now: float) -> None:
@@ -211,7 +222,8 @@ class KeyDrive:
         """Return the command (3,), m/s and rad/s, at `now`; None is silence."""
         if self._key and not self.moving(now):
             self.stops += 1
-            self._key, self._zeros_until = '', now + ZEROS
+            self._key = ''
+            self._zeros_until = now + ZEROS
         if self._locked or self.holds:
             return np.zeros(3)
         if self._key:

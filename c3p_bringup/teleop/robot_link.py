@@ -33,7 +33,8 @@ from c3p_ros.wheel_slip import read_slip
 from c3p_ros.wire import READERS
 
 # topics with and without a twist_mux
-KEYBOARD, DIRECT = 'cmd_vel_keyboard', 'cmd_vel'
+KEYBOARD = 'cmd_vel_keyboard'
+DIRECT = 'cmd_vel'
 
 # discovery time of the subscribers; until then nothing moves, s
 DISCOVERY = 1.0
@@ -77,12 +78,16 @@ class RobotLink(WatchedNode):
         self.robot = robot
         self._joints = JointCoding(robot) if isinstance(robot, CasterRobot) else None
         self._kind = TwistStamped if stamped else Twist
-        self._begin, self._muxed, self._topic = time.monotonic(), False, topic or KEYBOARD
+        self._begin = time.monotonic()
+        self._muxed = False
+        self._topic = topic or KEYBOARD
         # created only without a twist_mux
         self._direct: Publisher | None = None
         self._out = self.create_publisher(self._kind, self._topic, LATEST)
         self._e_stop = self.create_publisher(Bool, 'e_stop', RELIABLE)
-        self._engaged, self._mux_locked, self._drives = False, False, ''
+        self._engaged = False
+        self._mux_locked = False
+        self._drives = ''
         self._raw: dict[type, tuple[float, bytes]] = {}
         self._readers = {kind: READERS[kind]() for kind in (JointState, Odometry)}
         self._slip: JointState | None = None
@@ -177,7 +182,10 @@ class RobotLink(WatchedNode):
         """Write the state of the robot into `view`."""
         now = time.monotonic()
         view.robot, view.place = self.robot.name, self.place
-        view.twist, view.steering, view.sigma_min, view.slip = None, None, None, ''
+        view.twist = None
+        view.steering = None
+        view.sigma_min = None
+        view.slip = ''
         try:
             odometry, view.twist_age = self._read(Odometry, now)
             view.twist = None if odometry is None else planar(odometry.twist, 'twist')

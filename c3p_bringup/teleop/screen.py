@@ -26,9 +26,12 @@ OLD = 0.5
 # width of the bar of the distance from the singularity
 BAR = 20
 
-RED, BOLD, PLAIN = '\x1b[1;31m', '\x1b[1m', '\x1b[0m'
+RED = '\x1b[1;31m'
+BOLD = '\x1b[1m'
+PLAIN = '\x1b[0m'
 # alternate screen without a cursor, and back
-ENTER, LEAVE = '\x1b[?1049h\x1b[?25l\x1b[2J', '\x1b[?25h\x1b[?1049l'
+ENTER = '\x1b[?1049h\x1b[?25l\x1b[2J'
+LEAVE = '\x1b[?25h\x1b[?1049l'
 
 
 @dataclass

@@ -19,7 +19,9 @@ from c3p_bringup.teleop.screen import TeleopView, Terminal, painted
 from c3p_ros.executor import spin
 
 # between commands, pictures, and repetitions of a pressed e-stop, s
-COMMAND, PAINT, REPEAT = 0.05, 0.1, 0.5
+COMMAND = 0.05
+PAINT = 0.1
+REPEAT = 0.5
 
 # after a longer pause of this process the held key is unknown, s
 PAUSE = 0.3
@@ -54,7 +56,9 @@ class Teleop:
 
     def __init__(self, link: RobotLink, drive: KeyDrive, terminal: Terminal) -> None:
         """Store the three."""
-        self._link, self._drive, self._terminal = link, drive, terminal
+        self._link = link
+        self._drive = drive
+        self._terminal = terminal
         self._reader, self._view, self._typed = KeyReader(), TeleopView('', ''), 0.0
         self._limits: tuple[float, float] | None = None
         self._due = {'command': 0.0, 'paint': 0.0, 'repeat': 0.0}
@@ -132,7 +136,9 @@ class Teleop:
         self.metrics['commands'] += 1
 
     def _paint(self, now: float) -> None:
-        view, drive, link = self._view, self._drive, self._link
+        view = self._view
+        drive = self._drive
+        link = self._link
         view.note = ('' if link.connected else f'no subscriber on {link.place}' if link.ready
                      else 'looking for the robot')
         link.show(view)

@@ -17,8 +17,12 @@ from c3p_controller.goals.position_command import PositionCommand
 from c3p_description.model import Array
 
 # reasons
-REACHED, CANCELLED, PREEMPTED = 'reached', 'cancelled', 'preempted'
-NO_PROGRESS, NO_ODOMETRY, TIME_WENT_BACK = 'no progress', 'no odometry', 'time went back'
+REACHED = 'reached'
+CANCELLED = 'cancelled'
+PREEMPTED = 'preempted'
+NO_PROGRESS = 'no progress'
+NO_ODOMETRY = 'no odometry'
+TIME_WENT_BACK = 'time went back'
 # the law commanded a number that is not finite
 NO_COMMAND = 'no command'
 # the robot was restarted or replaced
@@ -31,13 +35,15 @@ REASONS = (REACHED, CANCELLED, PREEMPTED, NO_PROGRESS, NO_ODOMETRY, TIME_WENT_BA
            RESTARTED, STOPPED, REFUSED)
 
 # keys of the goal zone in the diagnostics of the position controller
-GOAL_TOLERANCE, YAW_TOLERANCE = 'goal tolerance [m]', 'yaw tolerance [rad]'
+GOAL_TOLERANCE = 'goal tolerance [m]'
+YAW_TOLERANCE = 'yaw tolerance [rad]'
 
 # standstill is below this twist, m/s and rad/s
 STANDS = np.array([0.05, 0.05, 0.1])
 
 # progress is a decrease of the error by this, m or rad
-PROGRESS_DISTANCE, PROGRESS_YAW = 0.01, 0.02
+PROGRESS_DISTANCE = 0.01
+PROGRESS_YAW = 0.02
 
 
 def stands(twist: Array) -> bool:
@@ -91,9 +97,11 @@ class Progress:
         """Return False without progress for `timeout` s (0: always True)."""
         closer = False
         if command.distance < self._distance - PROGRESS_DISTANCE:
-            self._distance, closer = command.distance, True
+            self._distance = command.distance
+            closer = True
         if abs(command.yaw_error) < self._yaw - PROGRESS_YAW:
-            self._yaw, closer = abs(command.yaw_error), True
+            self._yaw = abs(command.yaw_error)
+            closer = True
         if closer or command.reached:
             self._since = time
         return timeout == 0.0 or time - self._since <= timeout
@@ -124,18 +132,25 @@ class GoalLife:
 
     def __init__(self) -> None:
         """Start without a goal."""
-        self.number, self.running, self.held = 0, False, False
+        self.number = 0
+        self.running = False
+        self.held = False
         self._goal: Array | None = None
         self._progress = Progress()
-        self._begin, self.took = -math.inf, 0.0
+        self._begin = -math.inf
+        self.took = 0.0
         self.distance = self._yaw_error = math.nan
 
     def begin(self, goal: Array, time: float) -> GoalOutcome | None:
         """Accept a goal (3,) in the odometry frame at `time`, s; return that of the old one."""
         before = self.end(PREEMPTED, f'goal {self.number + 1} took its place')
-        self.number, self.running, self.held, self._goal = self.number + 1, True, False, goal
+        self.number = self.number + 1
+        self.running = True
+        self.held = False
+        self._goal = goal
         self._progress = Progress()
-        self._begin, self.took = time, 0.0
+        self._begin = time
+        self.took = 0.0
         self.distance = self._yaw_error = math.nan
         return before
 
@@ -153,7 +168,8 @@ class GoalLife:
         self.took = time - self._begin
         closer = self._progress.step(time, command, progress_timeout)
         if self.running and command.reached and stands(twist):
-            self.running, self.held = False, True
+            self.running = False
+            self.held = True
             # no minus before a zero
             yaw_error = round(command.yaw_error, 4) + 0.0
             return self._outcome(REACHED, f'{command.distance:.4f} m and {yaw_error:.4f} rad '

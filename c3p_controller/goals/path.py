@@ -71,7 +71,8 @@ class StraightLine:
 
     def __post_init__(self) -> None:
         """Compute what is the same at every place."""
-        start, goal = np.array(self.start, float), np.array(self.goal, float)
+        start = np.array(self.start, float)
+        goal = np.array(self.goal, float)
         step = goal - start
         step[2] = wrap_angle(step[2])
         length = max(math.hypot(step[0], step[1]), TURN_LENGTH * abs(float(step[2])))
@@ -101,7 +102,8 @@ class StraightLine:
         >>> ahead.tracking_errors(np.array([1.0, 0.1, 0.2]))
         (0.1, 0.3)
         """
-        gap, step = np.asarray(pose, float) - self.start, self.step
+        gap = np.asarray(pose, float) - self.start
+        step = self.step
         gap[2] = wrap_angle(gap[2])
         planar = float(step[:2] @ step[:2])
         # where the line only turns its places differ in yaw alone
@@ -160,8 +162,11 @@ class Arcs:
         """Return poses and derivatives; see `Path`."""
         total = self.length
         sigma = np.clip(np.asarray(sigma, float), 0.0, total)
-        pose, rate = np.empty((len(sigma), 3)), np.empty((len(sigma), 3))
-        x, y, heading = float(self.start[0]), float(self.start[1]), self.start[2] + self.travel
+        pose = np.empty((len(sigma), 3))
+        rate = np.empty((len(sigma), 3))
+        x = float(self.start[0])
+        y = float(self.start[1])
+        heading = self.start[2] + self.travel
         begin = 0.0
         for number, (length, curvature) in enumerate(self.pieces):
             last = number == len(self.pieces) - 1
@@ -169,7 +174,9 @@ class Arcs:
             s = np.clip(sigma[here] - begin, 0.0, length)
             pose[here], rate[here] = _arc(x, y, heading, self.travel, s, curvature)
             end, _ = _arc(x, y, heading, self.travel, np.array([length]), curvature)
-            x, y, heading = end[0, 0], end[0, 1], end[0, 2] + self.travel
+            x = end[0, 0]
+            y = end[0, 1]
+            heading = end[0, 2] + self.travel
             begin += length
         return pose, rate if total > 0.0 else np.zeros_like(rate)
 
@@ -177,7 +184,8 @@ class Arcs:
 def _arc(x: float, y: float, heading: float, travel: float, s: Array, curvature: float
          ) -> tuple[Array, Array]:
     """Return poses and tangents at the lengths `s` along an arc."""
-    angle, half = heading + curvature * s, 0.5 * curvature * s
+    angle = heading + curvature * s
+    half = 0.5 * curvature * s
     # the chord, s sin(half)/half long, points half the turn aside: good for any curvature
     chord = s * np.sinc(half / math.pi)
     px, py = x + chord * np.cos(heading + half), y + chord * np.sin(heading + half)

@@ -76,8 +76,10 @@ def _travel(here, speed, length, places, allowed, acceleration, deceleration, ap
             rates):
     # write places and speeds, SPACING apart in time, of the speed profile from `here` on
     for k in range(len(sigma)):
-        sigma[k], rates[k] = here, speed
-        left, ahead = length - here, here + SPACING * speed
+        sigma[k] = here
+        rates[k] = speed
+        left = length - here
+        ahead = here + SPACING * speed
         speed = min(speed + acceleration * SPACING,
                     on_piece(piece_of(ahead, places), ahead, places, allowed, 0),
                     math.sqrt(2.0 * deceleration * left), approach * left)
@@ -103,7 +105,8 @@ class PathController(PositionLaw):
         """Start without a path; the horizon of `gains` stays."""
         super().__init__(gains)
         self.path: Path | None = None
-        self._sigma, self._there = 0.0, False
+        self._sigma = 0.0
+        self._there = False
         self._times = SPACING * np.arange(int(round(gains.horizon / SPACING)) + 1)
 
     def warm_up(self) -> None:
@@ -120,11 +123,14 @@ class PathController(PositionLaw):
         """Travel along `path` from its begin."""
         self.path = path
         self.goal = path.at(np.array([path.length]))[0][0]
-        self._sigma, self._there = 0.0, False
+        self._sigma = 0.0
+        self._there = False
 
     def cancel(self) -> None:
         """Forget the path."""
-        self.goal, self.path, self.preview = None, None, None
+        self.goal = None
+        self.path = None
+        self.preview = None
 
     def step(self, pose: Array, twist: Array | None = None) -> PositionCommand | None:
         """
@@ -136,7 +142,8 @@ class PathController(PositionLaw):
         path = self.path
         if path is None:
             return None
-        gains, twist = self.gains, np.zeros(3) if twist is None else twist
+        gains = self.gains
+        twist = np.zeros(3) if twist is None else twist
         _, distance, yaw_error = self._errors(pose)
         self._sigma = closest(path, pose, self._sigma)
         ending = path.length - self._sigma < gains.goal_tolerance
@@ -153,7 +160,8 @@ class PathController(PositionLaw):
     def _sample(self, path: Path, pose: Array, twist: Array, places: Array, allowed: Array
                 ) -> Preview:
         """Return the preview: the speed profile integrated from the present motion on."""
-        gains, length = self.gains, path.length
+        gains = self.gains
+        length = path.length
         c, s = math.cos(pose[2]), math.sin(pose[2])
         floor = np.array([c * twist[0] - s * twist[1], s * twist[0] + c * twist[1], twist[2]])
         _, rate = path.at(np.array([self._sigma]))
@@ -163,7 +171,8 @@ class PathController(PositionLaw):
             floor[2] / rate[0, 2] if rate[0, 2] else 0.0)
         speed = min(max(speed, 0.0), float(allowed[0]))
         times = self._times
-        sigma, rates = np.empty(len(times)), np.empty(len(times))
+        sigma = np.empty(len(times))
+        rates = np.empty(len(times))
         _travel(float(self._sigma), speed, float(length), places, allowed[:, None],
                 gains.acceleration, gains.deceleration, gains.approach, sigma, rates)
         poses, slopes = path.at(sigma)
@@ -173,13 +182,15 @@ class PathController(PositionLaw):
 
     def _in_bend(self, slopes: Array) -> Array:
         """Return the speed along the path (k,) that derivatives by σ (k, 3) allow, m/s."""
-        gains, bend = self.gains, np.abs(slopes[:, 2])
+        gains = self.gains
+        bend = np.abs(slopes[:, 2])
         return np.divide(gains.yaw_rate, bend, out=np.full(len(bend), gains.speed),
                          where=bend * gains.speed > gains.yaw_rate)
 
     def _allowed(self, path: Path) -> tuple[Array, Array]:
         """Return places σ within reach, and the speed along the path that bends allow there."""
-        gains, here = self.gains, self._sigma
+        gains = self.gains
+        here = self._sigma
         places = np.linspace(here, min(here + gains.speed * gains.horizon, path.length),
                              len(self._times))
         speed = self._in_bend(path.at(places)[1])

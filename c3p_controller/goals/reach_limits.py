@@ -21,7 +21,8 @@ from c3p_dynamics.reach import Travel, travel
 
 # fraction of the reachable acceleration that goals use: the rest turns the casters, and corrects
 # errors; friction helps to brake
-USED, USED_BRAKING = 0.4, 0.5
+USED = 0.4
+USED_BRAKING = 0.5
 
 # shortest time in which a caster travels its offset, s: steps of the controllers are shorter
 CASTER_TIME = 0.03
@@ -30,7 +31,8 @@ CASTER_TIME = 0.03
 RATE_USED = 0.8
 
 # slower robots do not travel: accelerations in m/s² and rad/s²
-LEAST_ACCELERATION, LEAST_YAW_ACCELERATION = 0.01, 0.02
+LEAST_ACCELERATION = 0.01
+LEAST_YAW_ACCELERATION = 0.02
 
 # directions of travel that are examined: 24 differ by less than 10 % from 8 in the worst one
 DIRECTIONS = 8
@@ -97,12 +99,14 @@ def within_reach(gains: Any, limits: ReachLimits) -> tuple[Any, list[str]]:
     >>> gains.speed, gains.acceleration, texts[0]
     (0.5, 0.2, 'acceleration 0.2 in the place of 0.8: motors and tyres reach no more')
     """
-    lowered, texts = {}, []
+    lowered = {}
+    texts = []
     for name, reason in (('speed', 'wheel rates or caster offsets allow no more'),
                          ('acceleration', 'motors and tyres reach no more'),
                          ('deceleration', 'motors and tyres reach no more'),
                          ('yaw_rate', 'wheels, casters or motors allow no more')):
-        value, limit = getattr(gains, name, 0.0), getattr(limits, name)
+        value = getattr(gains, name, 0.0)
+        limit = getattr(limits, name)
         if value > limit:
             lowered[name] = limit
             texts.append(f'{name} {limit:.3g} in the place of {value:.3g}: {reason}')

@@ -23,7 +23,8 @@ ZEROS = 0.1
 
 # standstill of the first duration with motion commanded is answered with zeros of the second, s:
 # they open a wheel gate that has closed without a lock. Casters that turn on the spot take 1 s
-STUCK_AFTER, STUCK_ZEROS = 4.0, 0.3
+STUCK_AFTER = 4.0
+STUCK_ZEROS = 0.3
 
 # standstill is below this twist, m/s and rad/s
 STILL = np.array([0.005, 0.005, 0.01])
@@ -106,7 +107,8 @@ class Opening:
     def __init__(self) -> None:
         """Start without zeros."""
         self.count = 0
-        self._fresh, self._locked = False, False
+        self._fresh = False
+        self._locked = False
         self._until, self._still = -math.inf, math.inf
 
     def begin(self, stands: bool) -> None:

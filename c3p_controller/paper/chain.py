@@ -41,7 +41,8 @@ class PaperChain:
                  settings: FollowerSettings | None = None) -> None:
         """Start from rest, without a setpoint."""
         settings = settings or FollowerSettings()
-        self._robot, self._law = robot, law
+        self._robot = robot
+        self._law = law
         self.traction = TractionControl(robot, settings.traction)
         self._gripping = GrippingLaw(law, self.traction)
         self._pending: dict[int, Sensed] = {}
@@ -49,7 +50,8 @@ class PaperChain:
         self._limit(settings, law.settings.limits)
 
     def _limit(self, settings: FollowerSettings, limits: ReferenceLimits) -> None:
-        self.traction.settings, self._driving = settings.traction, limits
+        self.traction.settings = settings.traction
+        self._driving = limits
         self._stopping = replace(limits, acceleration=settings.stop_deceleration)
 
     def retune(self, settings: FollowerSettings, law_settings: PaperSettings) -> None:

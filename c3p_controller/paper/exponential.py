@@ -100,7 +100,8 @@ class PositionController(PositionLaw):
         """Start without a goal."""
         super().__init__(gains)
         self._direction: Array | None = None
-        self._there, self._turned = False, False
+        self._there = False
+        self._turned = False
 
     def set_goal(self, goal: Array, pose: Array) -> None:
         """Drive from `pose` to `goal`, both (x, y, yaw) in the odometry frame."""
@@ -108,7 +109,8 @@ class PositionController(PositionLaw):
         line = self.goal[:2] - pose[:2]
         length = math.hypot(*line)
         self._direction = line / length if length > SHORTEST_LINE else None
-        self._there, self._turned = False, False
+        self._there = False
+        self._turned = False
 
     def step(self, pose: Array, twist: Array | None = None) -> PositionCommand | None:
         """Return the command at `pose` (3,), None without a goal; `twist` is not used."""
@@ -117,11 +119,13 @@ class PositionController(PositionLaw):
         gains = self.gains
         error, distance, yaw_error = self._errors(pose)
         # arrival needs less error than the zone has, so that noise does not toggle it
-        in_zone, turned = distance <= gains.goal_tolerance, abs(yaw_error) <= gains.yaw_tolerance
+        in_zone = distance <= gains.goal_tolerance
+        turned = abs(yaw_error) <= gains.yaw_tolerance
         self._there = in_zone and (self._there or distance <= gains.stop_distance)
         self._turned = turned and self._there and (
             self._turned or abs(yaw_error) <= gains.stop_yaw)
-        velocity, off_line = np.zeros(2), 0.0
+        velocity = np.zeros(2)
+        off_line = 0.0
         if not self._there:
             direction = error / distance if self._direction is None else self._direction
             velocity = line_velocity(error, direction, gains)

@@ -101,7 +101,8 @@ def singularity_indicator(sensed: Array, reference: Array, options: FusionOption
     True
     """
     if options.at_rest != 'computed':
-        commanded, actual = _speed(reference, options), _speed(sensed, options)
+        commanded = _speed(reference, options)
+        actual = _speed(sensed, options)
         if commanded < DIRECTION_SPEED or actual < DIRECTION_SPEED:
             if options.at_rest == 'hold_last':
                 return held

@@ -205,7 +205,8 @@ class PaperPositionController(PositionLaw):
         """Start without a goal."""
         super().__init__(gains or PaperPositionGains())
         self.options = options or PaperPositionOptions()
-        self._start, self._there = np.zeros(2), False
+        self._start = np.zeros(2)
+        self._there = False
 
     @property
     def zone(self) -> tuple[float, float]:
@@ -219,7 +220,8 @@ class PaperPositionController(PositionLaw):
     def set_goal(self, goal: Array, pose: Array) -> None:
         """Drive from `pose` to `goal`, both (x, y, yaw) in the odometry frame."""
         self.goal = checked_goal(goal)
-        self._start, self._there = np.array(pose[:2], float), False
+        self._start = np.array(pose[:2], float)
+        self._there = False
 
     def step(self, pose: Array, twist: Array | None = None) -> PositionCommand | None:
         """
@@ -229,7 +231,8 @@ class PaperPositionController(PositionLaw):
         """
         if self.goal is None:
             return None
-        gains, options = self.gains, self.options
+        gains = self.gains
+        options = self.options
         error, distance, yaw_error = self._errors(pose)
         in_zone = 0.0 < gains.goal_zone >= distance
         self._there = in_zone or (self._there and options.zone == 'latched')
@@ -245,7 +248,8 @@ class PaperPositionController(PositionLaw):
 
     def _turn(self, goal: Array, error: Array, yaw: float) -> float:
         """Return Φ̇ of eq. (16); NaN only when an undefined angle is to stop the robot."""
-        gains, options = self.gains, self.options
+        gains = self.gains
+        options = self.options
         yaw_error = float(goal[2]) - yaw
         if options.angles == 'wrapped':
             yaw_error = float(wrap(yaw_error))

@@ -120,7 +120,8 @@ class ReferenceShaper:
 
         Both are in ``base_link``, whose axes turn by the measured ``yaw_rate·dt`` meanwhile.
         """
-        limits, before = self.limits, self.twist
+        limits = self.limits
+        before = self.twist
         c, s = math.cos(yaw_rate * dt), math.sin(yaw_rate * dt)
         target = self._smooth(limit_twist(command, limits), dt)
         x, y = c * before[0] + s * before[1], -s * before[0] + c * before[1]
@@ -213,7 +214,9 @@ class PaperLaw(ControlLaw):
         """Forget the past; the reference starts from the measured twist (rest when omitted)."""
         self.shaper.reset(None if sensed is None else sensed.twist)
         self._integral = np.zeros(3)
-        self._active, self._saturated, self._stuck = False, False, 0.0
+        self._active = False
+        self._saturated = False
+        self._stuck = 0.0
         self._indicator = math.pi / 2
 
     def step(self, sensed: Sensed, setpoint: Setpoint, dt: float) -> Array:
@@ -254,8 +257,11 @@ class PaperLaw(ControlLaw):
         `dynamics`, of the same shape, is τ_D of the acceleration that `accel` returned. τ_K has
         the wheels alone.
         """
-        robot, s, reference = self.robot, self.settings, self.reference
-        gains, steering = s.gains, sensed.steering
+        robot = self.robot
+        s = self.settings
+        reference = self.reference
+        gains = s.gains
+        steering = sensed.steering
         if not self._active:
             return np.zeros(robot.efforts)
         wheel_reference, _, _ = inverse(robot, steering, reference)

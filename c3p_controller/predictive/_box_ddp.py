@@ -31,11 +31,16 @@ from c3p_kernels.compiled import borrowed, kernel
 LEAST_DECREASE = 0.05
 
 # line search: number of steps, and ratio of each to the one before
-STEPS_TRIED, SHORTER = 4, 0.4
+STEPS_TRIED = 4
+SHORTER = 0.4
 
 # damping of the torques: at the begin, the first after a failed direction, the factor to the next,
 # the factor after a full step, and the number of trials
-DAMPING, FIRST_DAMPING, MORE_DAMPING, LESS_DAMPING, DAMPINGS = 1e-6, 1e-5, 30.0, 0.1, 6
+DAMPING = 1e-6
+FIRST_DAMPING = 1e-5
+MORE_DAMPING = 30.0
+LESS_DAMPING = 0.1
+DAMPINGS = 6
 
 # casters of the robot for which the kernels are compiled with constant sizes, which saves a fifth
 # of the time of a solution; one more robot would cost seconds of compilation
@@ -49,8 +54,10 @@ def exact_sizes(casters: int, efforts: int) -> tuple[int, ...]:
 
 def workspace(steps: int, casters: int, efforts: int | None = None) -> tuple:
     """Return the work memory of `improve`; `efforts` is `casters` by default, or twice that."""
-    size, count = 6 + casters, efforts or casters
-    square, exact = (size, size), exact_sizes(casters, count)
+    size = 6 + casters
+    count = efforts or casters
+    square = (size, size)
+    exact = exact_sizes(casters, count)
     linear = (np.empty(3), np.empty((3, casters)), np.empty((3, 3)), np.empty(size),
               np.empty(size), np.zeros(square), np.zeros((3, count)), np.zeros(square),
               np.zeros((3, count)), exact)
@@ -111,13 +118,18 @@ def box_step(hessian, gradient, lower, upper, step, free, factor, exact):
         for i in range(n):
             if free[i]:
                 if step[i] < lower[i]:
-                    step[i], free[i], changed = lower[i], False, True
+                    step[i] = lower[i]
+                    free[i] = False
+                    changed = True
                 elif step[i] > upper[i]:
-                    step[i], free[i], changed = upper[i], False, True
+                    step[i] = upper[i]
+                    free[i] = False
+                    changed = True
         if changed:
             continue
         # a fixed entry whose multiplier points inside is set free, the strongest first
-        worst, which = 0.0, -1
+        worst = 0.0
+        which = -1
         for i in range(n):
             if not free[i]:
                 slope = gradient[i]
@@ -125,7 +137,8 @@ def box_step(hessian, gradient, lower, upper, step, free, factor, exact):
                     slope += hessian[i, j] * step[j]
                 pull = slope if step[i] >= upper[i] else -slope
                 if upper[i] > lower[i] and pull > worst:
-                    worst, which = pull, i
+                    worst = pull
+                    which = i
         if which < 0:
             return True
         free[which] = True
@@ -150,7 +163,8 @@ def backward(a, b, gradients, hessians, torques, weights, dt, limit, damping, ga
             vxx[j, k] = hessians[steps, j, k]
     expected = 0.0
     for k in range(steps - 1, -1, -1):
-        ak, bk = a[k], b[k]
+        ak = a[k]
+        bk = b[k]
         # Q = l + V(A x + B u): qxx = l_xx + AᵀVA, qux = BᵀVA, quu = R + BᵀVB
         for i in range(size):
             for j in range(size):
@@ -264,11 +278,17 @@ def improve(model, start, torques, reference, weights, wrench, dt, limit, iterat
     `work` is a `workspace`. Returns the cost and the number of iterations; ends early when one
     gains less than `tolerance` of the cost.
     """
-    model, work = borrowed(model), borrowed(work)
-    start, torques, reference, weights = (borrowed(start), borrowed(torques), borrowed(reference),
-                                          borrowed(weights))
-    wrench, dt, limit = borrowed(wrench), borrowed(dt), borrowed(limit)
-    states, gains = borrowed(states), borrowed(gains)
+    model = borrowed(model)
+    work = borrowed(work)
+    start = borrowed(start)
+    torques = borrowed(torques)
+    reference = borrowed(reference)
+    weights = borrowed(weights)
+    wrench = borrowed(wrench)
+    dt = borrowed(dt)
+    limit = borrowed(limit)
+    states = borrowed(states)
+    gains = borrowed(gains)
     linear_work, stage, problem, trial, rate, r, jac = work
     a, b, gradients, hessians, feedforward, vx, vxx = problem
     new_states, new_torques = trial
@@ -280,7 +300,8 @@ def improve(model, start, torques, reference, weights, wrench, dt, limit, iterat
                 torques[k, i] = math.copysign(limit[i], torques[k, i])
     roll_out(model, start, torques, wrench, dt, rate, states)
     cost = cost_of(model[0], states, torques, reference, weights, dt, r)
-    damping, done = DAMPING, 0
+    damping = DAMPING
+    done = 0
     for _ in range(iterations):
         done += 1
         # quadratic model about the trajectory
@@ -290,7 +311,9 @@ def improve(model, start, torques, reference, weights, wrench, dt, limit, iterat
             expand(model[0], states[k], reference[k], weights[k], dt[k] if k < steps else 1.0,
                    jac, r, gradients[k], hessians[k])
         # more damping until a step of the line search improves the cost
-        improved, part, new_cost = False, 1.0, cost
+        improved = False
+        part = 1.0
+        new_cost = cost
         for _ in range(DAMPINGS):
             expected, definite = backward(a, b, gradients, hessians, torques, weights, dt, limit,
                                           damping, gains, feedforward, vx, vxx, stage)

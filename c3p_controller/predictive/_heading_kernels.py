@@ -60,10 +60,20 @@ def heading_costs(model, pushing, bound, size, speed, turn, least, effort, angle
         columns[2, 1] *= size
         columns[2, 2] *= size
         # min |f + u a + w b|² + weight (u² + w²) by the normal equations
-        aa, bb, ab, af, bf = weight, weight, 0.0, 0.0, 0.0
+        aa = weight
+        bb = weight
+        ab = 0.0
+        af = 0.0
+        bf = 0.0
         for m in range(3):
-            f, a, b = columns[m, 0], columns[m, 1], columns[m, 2]
-            aa, bb, ab, af, bf = aa + a * a, bb + b * b, ab + a * b, af + a * f, bf + b * f
+            f = columns[m, 0]
+            a = columns[m, 1]
+            b = columns[m, 2]
+            aa = aa + a * a
+            bb = bb + b * b
+            ab = ab + a * b
+            af = af + a * f
+            bf = bf + b * f
         determinant = aa * bb - ab * ab
         u = min(max((ab * bf - bb * af) / determinant, -1.0), 1.0)
         w = min(max((ab * af - aa * bf) / determinant, -1.0), 1.0)

@@ -53,10 +53,14 @@ def state_rate(model, x, torque, wrench, rate):
     """Write dx/dt into `rate`."""
     casters = model[2]
     n = len(casters)
-    vx, vy, w = x[3], x[4], x[5]
+    vx = x[3]
+    vy = x[4]
+    w = x[5]
     # the pose moves with the twist turned to the floor
     c, s = math.cos(x[2]), math.sin(x[2])
-    rate[0], rate[1], rate[2] = c * vx - s * vy, s * vx + c * vy, w
+    rate[0] = c * vx - s * vy
+    rate[1] = s * vx + c * vy
+    rate[2] = w
     forward(model, x[6:6 + n], x[3:6], torque, wrench, rate[3:6])
     for i in range(n):
         rate[6 + i] = casters[i, RATE]
@@ -80,12 +84,20 @@ def slopes(model, x, torque, wrench, accel, d_steering, d_twist, rate, fx, fu):
     geometry, _, casters, _ = model
     n = len(geometry)
     forward_derivatives(model, x[6:6 + n], x[3:6], torque, wrench, accel, d_steering, d_twist, fu)
-    vx, vy, w = x[3], x[4], x[5]
+    vx = x[3]
+    vy = x[4]
+    w = x[5]
     c, s = math.cos(x[2]), math.sin(x[2])
-    rate[0], rate[1], rate[2] = c * vx - s * vy, s * vx + c * vy, w
+    rate[0] = c * vx - s * vy
+    rate[1] = s * vx + c * vy
+    rate[2] = w
     # pose by φ and twist
-    fx[0, 2], fx[0, 3], fx[0, 4] = -rate[1], c, -s
-    fx[1, 2], fx[1, 3], fx[1, 4] = rate[0], s, c
+    fx[0, 2] = -rate[1]
+    fx[0, 3] = c
+    fx[0, 4] = -s
+    fx[1, 2] = rate[0]
+    fx[1, 3] = s
+    fx[1, 4] = c
     fx[2, 5] = 1.0
     # twist by twist and steering
     for j in range(3):
@@ -96,10 +108,14 @@ def slopes(model, x, torque, wrench, accel, d_steering, d_twist, rate, fx, fu):
             fx[3 + j, 6 + i] = d_steering[j, i]
     # steering by twist and itself
     for i in range(n):
-        d, c, s = geometry[i, 2], casters[i, COS], casters[i, SIN]
+        d = geometry[i, 2]
+        c = casters[i, COS]
+        s = casters[i, SIN]
         az = s * geometry[i, 0] - c * geometry[i, 1]
         rate[6 + i] = casters[i, RATE]
-        fx[6 + i, 3], fx[6 + i, 4], fx[6 + i, 5] = -c / d, -s / d, -az / d - 1.0
+        fx[6 + i, 3] = -c / d
+        fx[6 + i, 4] = -s / d
+        fx[6 + i, 5] = -az / d - 1.0
         fx[6 + i, 6 + i] = -casters[i, ALONG] / d
 
 
@@ -126,7 +142,8 @@ def linearise(model, x, torque, wrench, dt, work, a, b):
     h = 0.5 * dt
     for j in range(size):
         row = a[j]
-        row[0], row[1] = 0.0, 0.0
+        row[0] = 0.0
+        row[1] = 0.0
         for k in range(2, size):
             row[k] = f2[j, k]
         # by rows of F1, and most of F2 is zero
@@ -165,9 +182,11 @@ def residuals(x, reference, r):
     cf, sf = math.cos(x[2]), math.sin(x[2])
     ex = cf * x[3] - sf * x[4] - reference[3]
     ey = sf * x[3] + cf * x[4] - reference[4]
-    r[0], r[1] = c * dy - s * dx, c * dx + s * dy
+    r[0] = c * dy - s * dx
+    r[1] = c * dx + s * dy
     r[2] = x[2] - reference[2]
-    r[3], r[4] = c * ey - s * ex, c * ex + s * ey
+    r[3] = c * ey - s * ex
+    r[4] = c * ex + s * ey
     r[5] = x[5] - reference[5]
 
 
@@ -283,16 +302,23 @@ def expand(geometry, x, reference, weight, scale, jac, r, gradient, hessian):
     """
     c, s = math.cos(reference[6]), math.sin(reference[6])
     cf, sf = math.cos(x[2]), math.sin(x[2])
-    u, v = cf * x[3] - sf * x[4], sf * x[3] + cf * x[4]
+    u = cf * x[3] - sf * x[4]
+    v = sf * x[3] + cf * x[4]
     for i in range(6):
         for j in range(6):
             jac[i, j] = 0.0
-    jac[0, 0], jac[0, 1] = -s, c
-    jac[1, 0], jac[1, 1] = c, s
+    jac[0, 0] = -s
+    jac[0, 1] = c
+    jac[1, 0] = c
+    jac[1, 1] = s
     jac[2, 2] = 1.0
     # Jacobian of the residuals: the velocity on the floor by φ, vx, vy
-    jac[3, 2], jac[3, 3], jac[3, 4] = c * u + s * v, c * sf - s * cf, c * cf + s * sf
-    jac[4, 2], jac[4, 3], jac[4, 4] = s * u - c * v, c * cf + s * sf, s * cf - c * sf
+    jac[3, 2] = c * u + s * v
+    jac[3, 3] = c * sf - s * cf
+    jac[3, 4] = c * cf + s * sf
+    jac[4, 2] = s * u - c * v
+    jac[4, 3] = c * cf + s * sf
+    jac[4, 4] = s * cf - c * sf
     jac[5, 5] = 1.0
     residuals(x, reference, r)
     # gradient = Jᵀ W r, Hessian = Jᵀ W J (Gauss-Newton)
@@ -315,14 +341,17 @@ def expand(geometry, x, reference, weight, scale, jac, r, gradient, hessian):
         for i in range(len(geometry)):
             half, part = misalignment(geometry, x, reference, i)
             q = scale * weight[ALIGNMENT] * part
-            slope, curve = q * math.sin(2.0 * half), q * math.cos(half) ** 2
+            slope = q * math.sin(2.0 * half)
+            curve = q * math.cos(half) ** 2
             for j in (2, 6 + i):
                 gradient[j] += slope
                 for k in (2, 6 + i):
                     hessian[j, k] += curve
     if weight[COMMON] > 0.0:
         near, by_first, by_second = common_line(x, weight)
-        q, i, j = scale * weight[COMMON], 6 + int(weight[FIRST]), 6 + int(weight[SECOND])
+        q = scale * weight[COMMON]
+        i = 6 + int(weight[FIRST])
+        j = 6 + int(weight[SECOND])
         gradient[i] += q * near * by_first
         gradient[j] += q * near * by_second
         hessian[i, i] += q * by_first * by_first
@@ -334,7 +363,8 @@ def expand(geometry, x, reference, weight, scale, jac, r, gradient, hessian):
 @kernel
 def piece_of(x, points):
     """Return the number of the piece of `points` (k,) with x in it, −1 before, k − 1 after."""
-    low, high = 0, len(points) - 1
+    low = 0
+    high = len(points) - 1
     if x <= points[low]:
         return -1
     if x >= points[high]:

@@ -33,25 +33,32 @@ from c3p_kernels.elementary import wrap_angle
 SPACING = 0.005
 
 # poles of the filter, rad/s, and time constant of the sums, s
-FAST, SLOW, MEMORY = 15.0, 5.0, 1.0
+FAST = 15.0
+SLOW = 5.0
+MEMORY = 1.0
 
 # limits of the gain g: masses and moments of inertia by up to a factor of 2 off
-G_LEAST, G_MOST = 0.5, 2.0
+G_LEAST = 0.5
+G_MOST = 2.0
 
 # the estimate moves at least as far as the spacing, s, where the best candidate explains this part
 # of Σ|y|², and the present delay costs this many times as much
-CHANGE, EXPLAINED, CONTRAST = 0.005, 0.8, 2.0
+CHANGE = 0.005
+EXPLAINED = 0.8
+CONTRAST = 2.0
 
 # and where the difference is this part of Σ|y|², and of the motion that b alone explains: so far
 # off may b be, most of which is friction where torques are small
-WRONG, FREE_WRONG = 0.005, 0.1
+WRONG = 0.005
+FREE_WRONG = 0.1
 
 # least duration of the torques that are compared, s
 SEEN = 0.1
 
 # after a restart in motion the filters settle, s: the velocity after a pause is a mean of the
 # pause, and other torques acted in it, as of the brakes
-SETTLE, MOVING = 0.8, 0.01
+SETTLE = 0.8
+MOVING = 0.01
 
 # samples in the memory of sent torques: a power of two, so that the place of one is a mask, where
 # a remainder would take longer than the rest of `impulse_at`
@@ -101,29 +108,48 @@ def observe(model: tuple, state: Array, pose: Array, times: Array, impulses: Arr
     of sums (3, k) has Σ|y|² and the same of the part of b, then follow Σ y·u_d and Σ|u_d|².
     `scale` weighs φ² as X² and Y²; without `seen` nothing is summed.
     """
-    model, work = borrowed(model), borrowed(work)
-    state, filters, sums = borrowed(state), borrowed(filters), borrowed(sums)
+    model = borrowed(model)
+    work = borrowed(work)
+    state = borrowed(state)
+    filters = borrowed(filters)
+    sums = borrowed(sums)
     planar, efforts, d_steering = work
-    accel, wrench, past, d_twist = planar[0, 0], planar[0, 1], planar[0, 2], planar[1]
-    none, before, after, matrix = efforts[0, 0], efforts[0, 1], efforts[0, 2], efforts[1]
-    motion, free, bank = filters[0], filters[1], filters[2:]
-    vx, vy, w = state[3], state[4], state[5]
+    accel = planar[0, 0]
+    wrench = planar[0, 1]
+    past = planar[0, 2]
+    d_twist = planar[1]
+    none = efforts[0, 0]
+    before = efforts[0, 1]
+    after = efforts[0, 2]
+    matrix = efforts[1]
+    motion = filters[0]
+    free = filters[1]
+    bank = filters[2:]
+    vx = state[3]
+    vy = state[4]
+    w = state[5]
     forward_derivatives(model, state[6:6 + len(model[0])], state[3:6], none, wrench, accel,
                         d_steering, d_twist, matrix)
     # to the floor: b and the columns of A
     c, s = math.cos(pose[2]), math.sin(pose[2])
     bx, by = accel[0] - w * vy, accel[1] + w * vx
-    accel[0], accel[1] = c * bx - s * by, s * bx + c * by
+    accel[0] = c * bx - s * by
+    accel[1] = s * bx + c * by
     for j in range(matrix.shape[1]):
         ax, ay = matrix[0, j], matrix[1, j]
-        matrix[0, j], matrix[1, j] = c * ax - s * ay, s * ax + c * ay
+        matrix[0, j] = c * ax - s * ay
+        matrix[1, j] = s * ax + c * ay
     # corrections of the observer, see motion_observer.py
-    beta, slow = math.exp(-FAST * dt), math.exp(-SLOW * dt)
-    first, third = 1.0 - beta * beta * slow, (1.0 - beta)**2 * (1.0 - slow)
+    beta = math.exp(-FAST * dt)
+    slow = math.exp(-SLOW * dt)
+    first = 1.0 - beta * beta * slow
+    third = (1.0 - beta)**2 * (1.0 - slow)
     second = (3.0 - 2.0 * beta - slow - first - 0.5 * third) / dt
     third /= dt * dt
-    keep, half = math.exp(-dt / MEMORY), 0.5 * dt * dt
-    total, forced = 0.0, 0.0
+    keep = math.exp(-dt / MEMORY)
+    half = 0.5 * dt * dt
+    total = 0.0
+    forced = 0.0
     for i in range(3):
         # the part of b alone
         push = accel[i] + free[i, 2]
@@ -147,11 +173,13 @@ def observe(model: tuple, state: Array, pose: Array, times: Array, impulses: Arr
         sums[0, 0] = keep * sums[0, 0] + dt * total
         sums[0, 1] = keep * sums[0, 1] + dt * forced
     now = times[newest]
-    recent, older = 0, 0
+    recent = 0
+    older = 0
     for k in range(len(bank)):
         recent = impulse_at(times, impulses, newest, filled, now - k * SPACING, recent, after)
         older = impulse_at(times, impulses, newest, filled, now - k * SPACING - dt, older, before)
-        cross, own = 0.0, 0.0
+        cross = 0.0
+        own = 0.0
         for i in range(3):
             push = bank[k, i, 2]
             for j in range(matrix.shape[1]):
@@ -180,16 +208,19 @@ def cost(sums: Array, k: int) -> float:
 @kernel
 def judge(sums: Array, used: float) -> tuple[float, float, float]:
     """Return the delay of least cost, s, that cost, and the cost of the delay `used`."""
-    best, least = 0, cost(sums, 0)
+    best = 0
+    least = cost(sums, 0)
     count = sums.shape[1]
     for k in range(1, count):
         value = cost(sums, k)
         if value < least:
-            best, least = k, value
+            best = k
+            least = value
     # the parabola through three neighbours
     delay = SPACING * best
     if 0 < best < count - 1:
-        left, right = cost(sums, best - 1) - least, cost(sums, best + 1) - least
+        left = cost(sums, best - 1) - least
+        right = cost(sums, best + 1) - least
         if left + right > 0.0:
             delay += 0.5 * SPACING * (left - right) / (left + right)
     at = min(used / SPACING, count - 1.0)
@@ -201,7 +232,8 @@ def judge(sums: Array, used: float) -> tuple[float, float, float]:
 def better(sums: Array, used: float) -> float:
     """Return the delay of least cost, s; the one `used` unless the motion contradicts it."""
     delay, least, present = judge(sums, used)
-    total, free = sums[0, 0], sums[0, 1]
+    total = sums[0, 0]
+    free = sums[0, 1]
     if (abs(delay - used) < CHANGE or least > (1.0 - EXPLAINED) * total
             or present < CONTRAST * least
             or present - least < max(WRONG * total, FREE_WRONG * free)):
@@ -257,7 +289,8 @@ class DelayEstimator:
 
     def __init__(self, robot: CasterRobot, first: float, longest: float) -> None:
         """Start with the delay `first`."""
-        n, m = robot.count, robot.efforts
+        n = robot.count
+        m = robot.efforts
         count = max(2, math.ceil(longest / SPACING - 1e-9) + 1)
         self._first = first
         self._times, self._impulses = np.zeros(SAMPLES), np.zeros((SAMPLES, m))
@@ -273,12 +306,14 @@ class DelayEstimator:
     def reset(self) -> None:
         """Forget the estimate and its evidence."""
         self.latency = self._first
-        self._sums[:], self._durations[1] = 0.0, 0.0
+        self._sums[:] = 0.0
+        self._durations[1] = 0.0
         self.restart()
 
     def restart(self) -> None:
         """Forget the torques and the motion, as after a pause; keep the estimate."""
-        self._place[:], self._durations[0] = 0, 0.0
+        self._place[:] = 0
+        self._durations[0] = 0.0
 
     def step(self, model: tuple[Array, ...], state: Array, pose: Array, torque: Array, dt: float,
              trusted: bool = True) -> bool:
@@ -311,11 +346,14 @@ class DelayEstimator:
 
     def _begin(self, state: Array, pose: Array) -> None:
         """Begin with a robot at rest, or one that moves as estimated."""
-        self._place[:], self._times[0], self._impulses[0] = (0, 1), 0.0, 0.0
+        self._place[:] = (0, 1)
+        self._times[0] = 0.0
+        self._impulses[0] = 0.0
         self._filters[:] = 0.0
         motion, (vx, vy, w) = self._filters[0], state[3:6]
         c, s = math.cos(pose[2]), math.sin(pose[2])
-        motion[:, 0], motion[:, 1] = pose, (c * vx - s * vy, s * vx + c * vy, w)
+        motion[:, 0] = pose
+        motion[:, 1] = (c * vx - s * vy, s * vx + c * vy, w)
         self._durations[0] = SETTLE if max(abs(vx), abs(vy), abs(w)) > MOVING else 0.0
 
     def sent(self, duration: float) -> list[tuple[float, Array]]:
@@ -323,8 +361,10 @@ class DelayEstimator:
         times, impulses, (newest, filled) = self._times, self._impulses, self._place
         pieces = []
         for back in range(filled - 1):
-            late, early = (newest - back) % SAMPLES, (newest - back - 1) % SAMPLES
-            length, begin = times[late] - times[early], times[newest] - times[early]
+            late = (newest - back) % SAMPLES
+            early = (newest - back - 1) % SAMPLES
+            length = times[late] - times[early]
+            begin = times[newest] - times[early]
             pieces.append((begin, (impulses[late] - impulses[early]) / length))
             if begin > duration:
                 break

@@ -29,29 +29,37 @@ from c3p_dynamics.traction import torque_bounds
 from c3p_kinematics.singularity import length_scale
 
 # a₀, m/s²; β₀, rad; ρ: torques at their bounds cost as much as an acceleration of 0.1 a₀
-LEAST_ACCELERATION, HEADING_SCALE, TORQUE_COST = 0.01, 1.0, 0.01
+LEAST_ACCELERATION = 0.01
+HEADING_SCALE = 1.0
+TORQUE_COST = 0.01
 
 # headings that are compared, per turn
 HEADINGS = 72
 
 # each finer grid has this fraction of the step before, with this many steps to either side
-REFINEMENTS, FINER, REACH = 4, 0.2, 4
+REFINEMENTS = 4
+FINER = 0.2
+REACH = 4
 
 # another valley of the cost must be lower by this to be chosen
 HYSTERESIS = 1.0
 
 # cost of a heading that leaves its balance when the path is held, per 1/s of its growth, and the
 # step of the yaw rate that shows it, rad/s
-INSTABILITY, RATE_STEP = 3.0, 1e-3
+INSTABILITY = 3.0
+RATE_STEP = 1e-3
 MOST_GROWTH = 1.0
 
 # approach of the reference to β*: 1/m of the path, and its largest rate, rad/s and rad/m. By the
 # length, so that a robot that slows down in between does not turn its casters onto one line
-APPROACH, RATE, STEEPEST = 2.0, 0.4, 1.3
+APPROACH = 2.0
+RATE = 0.4
+STEEPEST = 1.3
 
 # a motion is slowed down until the torques leave at most this acceleration, m/s², but not below
 # this speed, m/s
-TOLERATED, SLOWEST = 0.03, 0.06
+TOLERATED = 0.03
+SLOWEST = 0.06
 
 # time over which β* is averaged, s
 SETTLING = 0.3
@@ -92,7 +100,8 @@ class FreeHeading:
 
     def _fastest(self, turn: float, angle: float) -> float:
         """Return the speed, m/s, that an angle to a path of `turn` rad/m allows."""
-        here, cost = np.array([angle]), np.empty(1)
+        here = np.array([angle])
+        cost = np.empty(1)
         # without friction all forces grow with the square of the speed
         heading_costs(self._smooth, self._pushing, np.full(len(self._bound), 1e3), self._size,
                       1.0, turn, TOLERATED, 0.0001, here, self._columns, cost)
@@ -131,7 +140,8 @@ class FreeHeading:
             return self.target
         found = np.array([self._refined(speed, turn, float(self._angles[k]), commanded)
                           for k in valleys])
-        angles, deep = found[:, 0], found[:, 1]
+        angles = found[:, 0]
+        deep = found[:, 1]
         deep += [INSTABILITY * self._growth(speed, turn, angle) for angle in angles]
         if self.target is not None:
             # the valley of the last one
@@ -180,7 +190,8 @@ class FreeHeading:
         if self._kept:
             self._slow_down(rows, times, speeds, self._fastest(turn / speed, commanded))
             return
-        last, target = self.target, self.best(speed, turn, commanded)
+        last = self.target
+        target = self.best(speed, turn, commanded)
         if last is not None:
             target = self.target = last + min(1.0, dt / SETTLING) * math.remainder(
                 target - last, 2.0 * math.pi)
@@ -208,7 +219,8 @@ class FreeHeading:
     @staticmethod
     def _curvature(lengths: Array, courses: Array, middle: int) -> float:
         """Return the curvature, 1/m, about the middle of the rows."""
-        first, last = middle - middle // 4, middle + middle // 4
+        first = middle - middle // 4
+        last = middle + middle // 4
         return float((courses[last] - courses[first]) / max(lengths[last] - lengths[first], 1e-3))
 
     def _slow_down(self, rows: Array, times: Array, speeds: Array, most: float) -> None:

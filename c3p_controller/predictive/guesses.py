@@ -18,7 +18,8 @@ from c3p_dynamics.prepared import InverseDynamics
 
 # first guesses from standstill: fraction of the largest torque, on one wheel against another, and
 # its duration, s
-GUESS_TORQUE, GUESS_TIME = 0.3, 0.15
+GUESS_TORQUE = 0.3
+GUESS_TIME = 0.15
 
 # first guesses of a stalled robot: fractions of the largest torque and of the horizon
 BOLD = ((0.4, 0.2), (0.6, 0.5), (1.0, 1.0))

@@ -94,9 +94,13 @@ def _correct(model, state, pose, steering, dt, bandwidth, disturbance_bandwidth,
     if math.hypot(ex, ey) > JUMP or abs(turn) > JUMP:
         return False
     c, s = math.cos(state[2]), math.sin(state[2])
-    error[0], error[1], error[2] = c * ex + s * ey, c * ey - s * ex, turn
-    beta, slow = math.exp(-bandwidth * dt), math.exp(-disturbance_bandwidth * dt)
-    first, third = 1.0 - beta**2 * slow, (1.0 - beta)**2 * (1.0 - slow)
+    error[0] = c * ex + s * ey
+    error[1] = c * ey - s * ex
+    error[2] = turn
+    beta = math.exp(-bandwidth * dt)
+    slow = math.exp(-disturbance_bandwidth * dt)
+    first = 1.0 - beta**2 * slow
+    third = (1.0 - beta)**2 * (1.0 - slow)
     second = 3.0 - 2.0 * beta - slow - first - 0.5 * third
     state[0] += first * ex
     state[1] += first * ey
@@ -170,7 +174,8 @@ class MotionObserver:
         """Start at rest."""
         self.robot = robot
         self.model = packed_model(robot.geometry, robot.caster_inertia, robot.platform, losses)
-        self.bandwidth, self.disturbance_bandwidth = bandwidth, disturbance_bandwidth
+        self.bandwidth = bandwidth
+        self.disturbance_bandwidth = disturbance_bandwidth
         self.wrench_limit = np.asarray(wrench_limit, float)
         n = robot.count
         self._work = np.empty((2, 6 + n))
@@ -186,9 +191,12 @@ class MotionObserver:
 
     def reset(self, pose: Array, twist: Array, steering: Array) -> None:
         """Restart from the measurement, without disturbance."""
-        self.state[:3], self.state[3:6], self.state[6:] = pose, twist, steering
+        self.state[:3] = pose
+        self.state[3:6] = twist
+        self.state[6:] = steering
         self.wrench[:] = 0.0
-        self.speed, self.saturation = math.hypot(*twist[:2]), 0.0
+        self.speed = math.hypot(*twist[:2])
+        self.saturation = 0.0
 
     def predict(self, state: Array, torque: Array, duration: float) -> Array:
         """Return the state `duration` later under `torque` and the disturbance."""
@@ -250,7 +258,9 @@ class InputDelay:
 
     def reset(self) -> None:
         """Drop all torques; zero acts."""
-        self.begins[0], self.torques[0], self.count = -np.inf, 0.0, 1
+        self.begins[0] = -np.inf
+        self.torques[0] = 0.0
+        self.count = 1
 
     def change(self, latency: float, sent: list[tuple[float, Array]]) -> None:
         """Set the latency; `sent` are the last torques as (time before now, torque), in order."""
@@ -269,4 +279,6 @@ class InputDelay:
         if k == len(self.begins):
             self.begins = np.concatenate([self.begins, np.empty(k)])
             self.torques = np.concatenate([self.torques, np.empty_like(self.torques)])
-        self.begins[k], self.torques[k], self.count = begin, torque, k + 1
+        self.begins[k] = begin
+        self.torques[k] = torque
+        self.count = k + 1

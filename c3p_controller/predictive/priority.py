@@ -22,7 +22,9 @@ from c3p_dynamics.freedoms import driven_freedoms, motors
 from c3p_kinematics.singularity import length_scale
 
 # what is kept; the third is given up
-PATH_SPEED, PATH_HEADING, HEADING_SPEED = 'path_speed', 'path_heading', 'heading_speed'
+PATH_SPEED = 'path_speed'
+PATH_HEADING = 'path_heading'
+HEADING_SPEED = 'heading_speed'
 PRIORITIES = (PATH_SPEED, PATH_HEADING, HEADING_SPEED)
 
 # factors of the weights in motion, in their order in the cost: across, along, yaw, speeds across
@@ -32,10 +34,12 @@ FACTORS = {PATH_SPEED: (0.1, 1.0, 4.0, 1.0, 1.0, 3.0, 3.0),
            HEADING_SPEED: (1e-3, 1.0, 4.0, 0.1, 1.0, 3.0, 3.0)}
 
 # size of the robot times curvature at which a path is half a bend; shortest path that shows it, m
-BEND, SHORTEST = 0.1, 0.02
+BEND = 0.1
+SHORTEST = 0.02
 
 # weight of driven wheels near one rolling line in a bend, and the part of it at the last state
-APART, LAST_PART = 30.0, 0.25
+APART = 30.0
+LAST_PART = 0.25
 
 # horizon as a multiple of that of other robots
 LONGER = 1.5
@@ -43,7 +47,10 @@ LONGER = 1.5
 # A preview begins at the robot with its speed, so that a plan may put off a start for ever. While
 # the robot is slower than this part of its speed half the horizon later, the reference gets a
 # lead, up to LEAD, s, at EAGER, s per s; afterwards it decays with the time constant FORGET, s
-LATE, LEAD, EAGER, FORGET = 0.9, 0.6, 0.4, 0.5
+LATE = 0.9
+LEAD = 0.6
+EAGER = 0.4
+FORGET = 0.5
 
 # time constant of the torques, s: each preview begins anew at the robot, 50 times a second
 SMOOTHING = 0.02

@@ -38,7 +38,8 @@ def sample(time: Array, pose: Array, velocity: Array, times: Array, passed: floa
     last = len(time) - 1
     for k in range(len(times)):
         now = times[k] + passed
-        piece, beyond = piece_of(now, time), max(now - time[last], 0.0)
+        piece = piece_of(now, time)
+        beyond = max(now - time[last], 0.0)
         for j in range(3):
             rows[k, j] = on_piece(piece, now, time, pose, j)
             rows[k, 3 + j] = on_piece(piece, now, time, velocity, j)
@@ -55,7 +56,9 @@ def sample(time: Array, pose: Array, velocity: Array, times: Array, passed: floa
 def directions(rows: Array) -> None:
     """Write the direction of travel of each row; a row at rest takes its neighbour's."""
     # of the first row that moves, for those before it
-    first, count, last = 0, len(rows), 0.0
+    first = 0
+    count = len(rows)
+    last = 0.0
     while first < count and not math.hypot(rows[first, 3], rows[first, 4]) > DIRECTION_SPEED:
         first += 1
     if first < count:
@@ -89,7 +92,8 @@ def _follow_twist(twist, pose, velocity, limits, memory, times, dt, rows):
         now = 0.0
         begin = math.atan2(velocity[1], velocity[0])
         x, y = memory[0] - pose[0], memory[1] - pose[1]
-        going, distance = math.hypot(velocity[0], velocity[1]), math.hypot(x, y)
+        going = math.hypot(velocity[0], velocity[1])
+        distance = math.hypot(x, y)
         if going > STOPPING_SPEED:
             now, memory[0], memory[1] = going, pose[0], pose[1]
         elif distance > leash:
@@ -101,7 +105,10 @@ def _follow_twist(twist, pose, velocity, limits, memory, times, dt, rows):
 @kernel
 def _ramps(memory, speed, now, begin, turn, acceleration, yaw_acceleration, times, rows):
     # rows from ramps of speed and yaw rate, integrated by the trapezoidal rule
-    x, y, yaw, gap = 0.0, 0.0, 0.0, 0.0
+    x = 0.0
+    y = 0.0
+    yaw = 0.0
+    gap = 0.0
     for k in range(len(times)):
         reach = acceleration * times[k]
         v = min(now + reach, speed) if speed > now else max(now - reach, speed)
@@ -116,7 +123,10 @@ def _ramps(memory, speed, now, begin, turn, acceleration, yaw_acceleration, time
             x += 0.5 * (vx + rows[k - 1, 3]) * gap
             y += 0.5 * (vy + rows[k - 1, 4]) * gap
         rows[k, 0], rows[k, 1], rows[k, 2] = memory[0] + x, memory[1] + y, memory[2] + yaw
-        rows[k, 3], rows[k, 4], rows[k, 5], rows[k, 6] = vx, vy, w, angle
+        rows[k, 3] = vx
+        rows[k, 4] = vy
+        rows[k, 5] = w
+        rows[k, 6] = angle
 
 
 class TwistReference:
@@ -131,14 +141,18 @@ class TwistReference:
     def __init__(self, acceleration: float, yaw_acceleration: float, leash: float = 0.1,
                  yaw_leash: float = 0.6) -> None:
         """Start without a pose."""
-        self.acceleration, self.yaw_acceleration = acceleration, yaw_acceleration
-        self.leash, self.yaw_leash = leash, yaw_leash
+        self.acceleration = acceleration
+        self.yaw_acceleration = yaw_acceleration
+        self.leash = leash
+        self.yaw_leash = yaw_leash
         # X, Y, φ and yaw rate
-        self._memory, self._begun = np.zeros(4), False
+        self._memory = np.zeros(4)
+        self._begun = False
 
     def reset(self) -> None:
         """Forget the pose."""
-        self._memory[3], self._begun = 0.0, False
+        self._memory[3] = 0.0
+        self._begun = False
 
     def copy(self) -> TwistReference:
         """Return one with the same pose and yaw rate."""
@@ -156,7 +170,8 @@ class TwistReference:
         the robot with continuous φ, and `velocity` its Ẋ, Ẏ on the floor and ω.
         """
         if not self._begun:
-            self._memory[:3], self._begun = pose, True
+            self._memory[:3] = pose
+            self._begun = True
         _follow_twist(twist, pose, velocity, (self.acceleration, self.yaw_acceleration,
                                               self.leash, self.yaw_leash),
                       self._memory, times, dt, rows)

@@ -29,7 +29,8 @@ from c3p_kinematics.singularity import length_scale
 REFERENCE = 0.464
 
 # L of the C3P, m; robots of its size to a part of this keep the weights
-SIZE, EQUAL = 0.343, 0.01
+SIZE = 0.343
+EQUAL = 0.01
 
 # robots whose torque per acceleration is within this factor of the reference keep the weights
 NEAR = 1.5
@@ -46,7 +47,8 @@ STIFF_PASSIVE = 0.5
 
 # a force is held at rest above this multiple of what the casters hold by their dry friction, and
 # above this part of the weight, for robots that have hardly any: the slope of 0.6°
-HELD, LEAST_HELD = 1.5, 0.01
+HELD = 1.5
+LEAST_HELD = 0.01
 
 
 def resting_slack(robot: CasterRobot) -> float:
@@ -157,7 +159,8 @@ def cost_weights(settings: Any, robot: CasterRobot, spanned: bool, fewer: bool, 
     motors than freedoms, whose heading is free. `turning` is the squared ratio of steering
     torques to wheel torques.
     """
-    s, size = settings, 1.0 if spanned or fewer else yaw_scale(robot)
+    s = settings
+    size = 1.0 if spanned or fewer else yaw_scale(robot)
     torque = s.torque_weight * torque_scale(robot)
     # such motors hold casters that roll backwards; turning all of them at once takes torque from
     # the path: worst error 1.3 cm in place of 0.2 cm

@@ -26,13 +26,15 @@ REQUIRED = 0.03
 
 # progress is a mean with this time constant, s, of the fraction of the required speed; below LEAST
 # the robot is stalled, 1.2 s after it has stopped. Slowest manoeuvre of the C3P: 0.8 s
-MEMORY, LEAST = 0.5, 0.1
+MEMORY = 0.5
+LEAST = 0.1
 
 # above this progress, again for the time constant, the horizon is restored
 MOVES = 0.5
 
 # stretch of the horizon by a stall, and how often in succession
-STRETCH, LEVELS = 2.0, 2
+STRETCH = 2.0
+LEVELS = 2
 
 # attempts without progress in between: what does not move then is held
 ATTEMPTS = 8
@@ -81,7 +83,9 @@ class StallWatch:
 
     def reset(self) -> None:
         """Forget the stall."""
-        self.stretch, self.attempts, self._progress = 1.0, 0, 1.0
+        self.stretch = 1.0
+        self.attempts = 0
+        self._progress = 1.0
 
     def step(self, state: Array, rows: Array, horizon: float, disturbance: float, dt: float
              ) -> bool:

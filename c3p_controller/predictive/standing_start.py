@@ -20,13 +20,18 @@ from c3p_dynamics.traction import torque_bounds
 from c3p_kinematics.singularity import length_scale
 
 # random torques: number of runs, pieces of a run, steps of a piece, s of a step; and their seed
-RUNS, PIECES, STEPS, STEP, SEED = 16, 3, 10, 0.02, 0
+RUNS = 16
+PIECES = 3
+STEPS = 10
+STEP = 0.02
+SEED = 0
 
 # directions whose travel in the runs is below this part of the largest are not reached; where all
 # but one are below the second part, they are not left in practice: casters of two driven wheels
 # within about 7° of their common line (measured: up to 0.25 plans may not find the way out; all
 # starts beyond were left)
-LEAST_PART, LINE_PART = 1e-6, 0.25
+LEAST_PART = 1e-6
+LINE_PART = 0.25
 
 # part of yaw in a push along the line from which on it is none
 LEAST_YAW = 0.1
@@ -58,14 +63,19 @@ def escapes(robot: CasterRobot, steering: Array) -> Array:
     >>> len(escapes(duo, np.radians([10.0, 10.0])))
     3
     """
-    n, size = robot.count, length_scale(robot)
+    n = robot.count
+    size = length_scale(robot)
     none = np.full((n, 6), [0.0, 0.0, 0.0, 0.0, 0.0, Friction().smoothing])
     model = packed_model(robot.geometry, robot.caster_inertia, robot.platform, none)
-    random, bound = np.random.default_rng(SEED), torque_bounds(robot)
+    random = np.random.default_rng(SEED)
+    bound = torque_bounds(robot)
     count = PIECES * STEPS
-    start, wrench, dt = np.zeros(6 + n), np.zeros(3), np.full(count, STEP)
+    start = np.zeros(6 + n)
+    wrench = np.zeros(3)
+    dt = np.full(count, STEP)
     start[6:] = steering
-    states, rate = np.empty((count + 1, 6 + n)), np.empty(6 + n)
+    states = np.empty((count + 1, 6 + n))
+    rate = np.empty(6 + n)
     moved = np.empty((RUNS, 3))
     for run in range(RUNS):
         pieces = random.uniform(-1.0, 1.0, (PIECES, robot.efforts)) * bound
@@ -123,7 +133,8 @@ def push_guesses(robot: CasterRobot, times: Array) -> list[Array]:
 
     Short pushes yaw the platform; long ones drive casters over their unstable side.
     """
-    pushing, bound = motors(robot), torque_bounds(robot)
+    pushing = motors(robot)
+    bound = torque_bounds(robot)
     patterns = []
     for number, first in enumerate(pushing):
         patterns.append(np.eye(robot.efforts)[first])

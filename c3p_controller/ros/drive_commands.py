@@ -29,7 +29,9 @@ class Listeners:
 
     def __init__(self, publisher: Any, now: float) -> None:
         """Start without subscribers."""
-        self._publisher, self._start, self._most = publisher, now, 0
+        self._publisher = publisher
+        self._start = now
+        self._most = 0
 
     def matched(self) -> bool:
         """Return whether a subscriber is matched now."""
@@ -44,7 +46,8 @@ class Listeners:
         """
         # with simulated time the start was before any clock
         self._start = self._start or now
-        count, most = self._publisher.get_subscription_count(), self._most
+        count = self._publisher.get_subscription_count()
+        most = self._most
         self._most = max(count, most)
         return count > most and (most == 0 or now - self._start < DISCOVERY)
 

@@ -30,7 +30,8 @@ class GoalFrames:
 
     def __init__(self, node: Node) -> None:
         """Subscribe to /tf where tf2_ros is installed."""
-        self.odom_frame, self.base_frame = 'odom', 'base_link'
+        self.odom_frame = 'odom'
+        self.base_frame = 'base_link'
         self._buffer: Any = None
         if tf2_ros is not None:
             self._buffer = tf2_ros.Buffer()
@@ -45,7 +46,8 @@ class GoalFrames:
 
     def odometry(self, frame: str, child: str) -> None:
         """Set the names of the frames from the odometry."""
-        self.odom_frame, self.base_frame = frame, child
+        self.odom_frame = frame
+        self.base_frame = child
 
     def resolve(self, goal: PoseStamped, pose: Array) -> Array:
         """

@@ -102,7 +102,9 @@ class GoalInterface:
                  give_up: Callable[[str, str], bool]) -> None:
         """Create the interfaces; the action where its type is installed."""
         self._node, self._robot, self._frames, self.life = node, robot, frames, GoalLife()
-        self._resolve, self._drive, self._give_up = resolve, drive, give_up
+        self._resolve = resolve
+        self._drive = drive
+        self._give_up = give_up
         self._publisher = node.create_publisher(DiagnosticStatus, '~/result', RESULTS)
         self._reached_pub = node.create_publisher(Bool, '~/goal_reached', LATCHED)
         self._distance_pub = node.create_publisher(Float64, '~/distance_to_goal', RELIABLE)
@@ -149,7 +151,8 @@ class GoalInterface:
 
     def _set_reached(self, reached: bool) -> bool:
         """Publish ``~/goal_reached`` when it changes; return whether it has changed."""
-        changed, self._reached = reached != self._reached, reached
+        changed = reached != self._reached
+        self._reached = reached
         if changed:
             self._reached_pub.publish(Bool(data=reached))
         return changed

@@ -19,7 +19,8 @@ class GoalLimits:
 
     def __init__(self, node: Node, robot: CasterRobot, law: PositionLaw, values: Any) -> None:
         """Lower the gains of the parameters `values`."""
-        self._node, self._law = node, law
+        self._node = node
+        self._law = law
         self._texts: Sequence[str] = ()
         self._limits = limits_of_reach(robot) if values.within_reach else None
         self.retune(values)

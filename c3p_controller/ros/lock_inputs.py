@@ -47,7 +47,8 @@ class LockInput:
     def __init__(self, node: Node, given: Lock, take: Callable[..., None]) -> None:
         """Subscribe."""
         self._node = node
-        self._given, self._take = given, take
+        self._given = given
+        self._take = take
         self.name = given.name
         self._kept: Any = None
         # every message counts: a button may be pressed for a moment

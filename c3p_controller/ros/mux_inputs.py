@@ -17,7 +17,8 @@ from c3p_ros.parameters import overrides_of
 from c3p_ros.schema import ParameterError
 
 # groups of the parameter file, and required fields of their entries
-TOPICS, LOCKS = 'topics', 'locks'
+TOPICS = 'topics'
+LOCKS = 'locks'
 FIELDS = {'topic': str, 'timeout': float, 'priority': int}
 # optional field of a lock
 START = {'start': str}

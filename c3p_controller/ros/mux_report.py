@@ -26,7 +26,8 @@ class MuxReport:
 
     def __init__(self, node: SuiteNode, mux: TwistMux) -> None:
         """Create the publishers."""
-        self._node, self._mux = node, mux
+        self._node = node
+        self._mux = mux
         self._shown: tuple[Any, ...] = ()
         self._locked = node.create_publisher(Bool, '~/locked', LATCHED)
         self._driving = node.create_publisher(String, '~/driving', LATCHED)
@@ -34,8 +35,11 @@ class MuxReport:
 
     def publish(self, now: float) -> None:
         """Publish the driving source and the locks when they have changed."""
-        before, mux = self._shown, self._mux
-        locks, waiting, unknown = mux.locks(now), mux.waiting(now), mux.unknown()
+        before = self._shown
+        mux = self._mux
+        locks = mux.locks(now)
+        waiting = mux.waiting(now)
+        unknown = mux.unknown()
         self._shown = (mux.locked(now), mux.driving(now), locks, waiting, unknown)
         if self._shown == before:
             return

@@ -36,7 +36,10 @@ except ImportError:  # nav2_msgs comes with Nav2, not from the package registrie
 # codes of the action from Nav2 1.4 on; 1.3 names 0 only. 1 and 2 of 1.5 (GOAL_REJECTED and
 # SEND_GOAL_FAILURE) are those of a behavior tree whose goal a server has not accepted: a rejected
 # goal has no result
-NONE, UNKNOWN, TF_ERROR, TIMEOUT = 0, 9000, 9002, 9003
+NONE = 0
+UNKNOWN = 9000
+TF_ERROR = 9002
+TIMEOUT = 9003
 CODES = {NO_PROGRESS: TIMEOUT, NO_ODOMETRY: TF_ERROR, TIME_WENT_BACK: TF_ERROR,
          RESTARTED: TF_ERROR}
 
@@ -78,7 +81,9 @@ class NavigateAction:
                  kind: Any = None, server: Any = PatientServer) -> None:
         """Create the action server."""
         self._kind = kind or NavigateToPose
-        self._resolve, self._begin, self._cancel = resolve, begin, cancel
+        self._resolve = resolve
+        self._begin = begin
+        self._cancel = cancel
         self._handles: dict[int, Any] = {}
         self._accepted: Array | None = None
         self._server = server(

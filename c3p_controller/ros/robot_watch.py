@@ -30,7 +30,8 @@ class LockWatch:
         """Create the subscription."""
         self.lock = ''
         self._before: str | None = None
-        self._diagnostics, self._changed = diagnostics, changed
+        self._diagnostics = diagnostics
+        self._changed = changed
         node.create_subscription(String, 'velocity_controller/lock', self._on_lock, LATCHED)
 
     def _on_lock(self, message: String) -> None:
@@ -50,7 +51,8 @@ class OdometryGap(Lifeline):
     def __init__(self, node: Node, timeout: float) -> None:
         """Start without a gap."""
         super().__init__(timeout)
-        self._node, self.waits = node, False
+        self._node = node
+        self.waits = False
         self._known: dict[str, set[bytes]] = {}
 
     def require(self, now: float) -> None:

@@ -62,7 +62,8 @@ class LockReport:
     def __init__(self, node: Node, diagnostics: Diagnostics) -> None:
         """Create the publisher."""
         self._publisher = node.create_publisher(String, '~/lock', LATCHED)
-        self._diagnostics, self._reports = diagnostics, 0
+        self._diagnostics = diagnostics
+        self._reports = 0
         self._lock: str | None = None
 
     def publish(self, lock: str) -> None:
@@ -160,7 +161,8 @@ class PaperAdapter:
 
     def connect(self, node: ChainNode, carry_out: CarryOut) -> None:
         """Create the publisher and the subscription."""
-        self._node, self._carry_out = node, carry_out
+        self._node = node
+        self._carry_out = carry_out
         self._accel = node.create_publisher(AccelStamped, 'reference_acceleration', RELIABLE)
         node.listen(JointState, 'dynamics_effort', self._on_dynamics, RELIABLE)
 

@@ -147,14 +147,18 @@ class WheelOutput:
     def __init__(self, node: ChainNode, publish_lock: Callable[[str], None], stop: StopReport
                  ) -> None:
         """Create the publisher."""
-        self._node, self._publish_lock, self._stop = node, publish_lock, stop
+        self._node = node
+        self._publish_lock = publish_lock
+        self._stop = stop
         self._write = JointStateWriter(node.efforts.names, ['effort'], 'wheel_effort')
         self._publisher = node.create_publisher(JointState, 'wheel_effort', LATEST)
-        self.wheel_rate, self._largest = np.zeros(node.robot.count), 0.0
+        self.wheel_rate = np.zeros(node.robot.count)
+        self._largest = 0.0
 
     def largest(self) -> float:
         """Return the largest torque since the last call, N·m."""
-        largest, self._largest = self._largest, 0.0
+        largest = self._largest
+        self._largest = 0.0
         return largest
 
     def carry_out(self, decision: Decision, stamp: int) -> None:
@@ -174,7 +178,8 @@ class WheelOutput:
     def brake(self, stamp: int) -> None:
         """Publish braking torques; zero where the wheel rates are ambiguous."""
         node = self._node
-        values, trusted = node.parameters.value, not node.alive.lack
+        values = node.parameters.value
+        trusted = not node.alive.lack
         self.drive(braking_torque(node.robot, trusted * self.wheel_rate, values.stop_damping,
                                   values.standstill_speed), stamp, brakes=True)
 

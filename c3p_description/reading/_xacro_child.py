@@ -11,7 +11,9 @@ import signal
 import sys
 
 # processor time [s] and address space [bytes] of the process, characters of the result
-SECONDS, MEMORY, RESULT = 2.0, 500_000_000, 4_000_000
+SECONDS = 2.0
+MEMORY = 500_000_000
+RESULT = 4_000_000
 
 
 def main() -> None:

@@ -97,7 +97,8 @@ def describe(name_or_path: Place, options: Mapping[str, Any] | None = None) -> R
     >>> describe('c3p').notes
     ()
     """
-    over, path = nested(options or {}), Path(name_or_path)
+    over = nested(options or {})
+    path = Path(name_or_path)
     try:
         if path.suffix in DESCRIPTIONS:
             return read_urdf(robot_description(path), over)
@@ -250,7 +251,8 @@ def _caster_robot(parameters: Parameters) -> CasterRobot:
 
 def _pvc_tricycle(parameters: Parameters) -> PvcTricycle:
     """Return the model of checked parameters of kind pvc_tricycle."""
-    limits, platform = parameters['limits'], parameters['platform']
+    limits = parameters['limits']
+    platform = parameters['platform']
     for name in ('steering_torque', 'drive_torque'):
         if not limits[name] > 0:
             raise ModelError(f'limits.{name} = {limits[name]}: must be greater than zero')

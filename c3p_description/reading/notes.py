@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 # kinds of notes: the file probably means something else; the file has no value
-WARNING, ASSUMED = 'warning', 'assumed'
+WARNING = 'warning'
+ASSUMED = 'assumed'
 
 
 class Note(NamedTuple):

@@ -83,13 +83,15 @@ AGV: dict[str, dict[str, str]] = {
 SCHEMAS = {'caster_robot': CASTER_ROBOT, 'pvc_tricycle': PVC_TRICYCLE, 'agv': AGV}
 # the file of each kind that others extend
 COMPLETE = {'caster_robot': 'c3p', 'pvc_tricycle': 'pvc_tricycle', 'agv': 'agv'}
-ROBOTS, VEHICLES = 'c3p_description/robots', 'c3p_description/vehicles'
+ROBOTS = 'c3p_description/robots'
+VEHICLES = 'c3p_description/vehicles'
 # shorter names of files in robots/
 ALIASES = {'pvc': 'pvc_tricycle'}
 # of a robot; xacro goes as deep into its macros as there are casters
 MOST_CASTERS = 64
 # of a number that is not zero, in SI units: no mass, length or friction of a vehicle is beyond
-SMALLEST, LARGEST = 1e-12, 1e9
+SMALLEST = 1e-12
+LARGEST = 1e9
 # the pivots are given in one of two ways; zeros are of calibrated robots
 OPTIONAL = ('hip_radius', 'hip_angles', 'hip_position', 'steering_zero')
 # descriptions that a file may name with urdf:

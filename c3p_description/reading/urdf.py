@@ -120,7 +120,8 @@ def read_urdf(xml_text: str, settings: Mapping[str, Any] | None = None) -> Readi
         The options of `from_urdf`.
     """
     rounded: dict[str, list[str]] = {}
-    notes, tree = Notes(), read_tree(xml_text, rounded)
+    notes = Notes()
+    tree = read_tree(xml_text, rounded)
     note_rounded(rounded, notes)
     settings = overridden(tree.settings, settings or {})
     options = options_of(settings)

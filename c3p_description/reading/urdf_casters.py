@@ -206,7 +206,8 @@ def masses(tree: UrdfTree, caster: Caster, radius: float, neglected: list[Neglec
 
     Its wheels have the `radius`; offsets that the model leaves out are added to `neglected`.
     """
-    spin, hip = caster.spin, caster.hip
+    spin = caster.spin
+    hip = caster.hip
     steered = caster.pair.steering.child
     link = tree.inertial(caster.link_body, f'caster link {steered}').placed(caster.steering_pose)
     centre, _ = _middle(tree, caster)

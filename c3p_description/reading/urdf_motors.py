@@ -115,7 +115,9 @@ def torque_limits(pairs: Sequence[Pair], driven: Any, radii: Any, mass: float, n
     """
     moved = np.broadcast_to(driven, len(pairs))
     radii = np.broadcast_to(radii, len(pairs))
-    limits, none, far = [], [], []
+    limits = []
+    none = []
+    far = []
     for pair, motor, radius in zip(pairs, moved, radii, strict=True):
         # twin wheels push together
         effort = sum(wheel.effort or 0.0 for wheel in pair.wheels)
@@ -148,7 +150,8 @@ def rate_limits(pairs: Sequence[Pair], radii: Any, notes: Notes) -> list[float]:
 
     They are judged by the `radii`, and those that are not given are added to `notes`.
     """
-    limits, none = [], []
+    limits = []
+    none = []
     for pair, radius in zip(pairs, np.broadcast_to(radii, len(pairs)), strict=True):
         rate = min((wheel.velocity for wheel in pair.wheels if wheel.velocity), default=0.0)
         meant = rate and rate * float(radius) <= FASTEST

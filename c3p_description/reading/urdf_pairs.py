@@ -36,7 +36,8 @@ class Pair(NamedTuple):
 
 def known_joints(tree: UrdfTree, names: Iterable[str]) -> frozenset[str]:
     """Return the names of joints in ``ignore``; ModelError names those that do not exist."""
-    names, known = frozenset(names), {joint.name for joint in tree.joints}
+    names = frozenset(names)
+    known = {joint.name for joint in tree.joints}
     if names - known:
         raise ModelError(f'ignore = {sorted(names - known)}: no such joints; there are '
                          + ', '.join(sorted(known)))
@@ -56,7 +57,8 @@ def caster_pairs(tree: UrdfTree, ignore: frozenset[str], notes: Notes) -> list[P
     turning = {joint.name for joint in tree.joints
                if joint.kind in ('continuous', 'revolute')} - ignore
     on_platform = tree.body(tree.root, turning)
-    pairs, alone = [], []
+    pairs = []
+    alone = []
     for joint in tree.joints:
         if joint.name not in turning or joint.parent not in on_platform:
             continue

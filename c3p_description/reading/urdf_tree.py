@@ -120,7 +120,9 @@ class UrdfTree:
 
         `moving` names the joints which end the body; all others stand at zero.
         """
-        moving, poses, todo = frozenset(moving), {link: np.eye(4)}, [link]
+        moving = frozenset(moving)
+        poses = {link: np.eye(4)}
+        todo = [link]
         while todo:
             parent = todo.pop()
             for joint in self.below(parent):

@@ -90,7 +90,8 @@ def read_tree(xml_text: str, rounded: dict[str, list[str]] | None = None) -> Urd
 def _control(robot: ElementTree.Element) -> Control:
     """Return which joints are commanded: by a transmission, or a ros2_control interface."""
     commanded = {joint.get('name', '') for joint in robot.iterfind('transmission/joint')}
-    named, parameters = {*commanded}, {}
+    named = {*commanded}
+    parameters = {}
     for joint in robot.iterfind('ros2_control/joint'):
         name = joint.get('name', '')
         named.add(name)
@@ -163,7 +164,8 @@ def _meant(angle: float, what: str, rounded: dict[str, list[str]]) -> float:
 
 def _link(element: ElementTree.Element, rounded: dict[str, list[str]] | None) -> Link:
     name = _name(element)
-    what, inertial = f'link {name} inertial', None
+    what = f'link {name} inertial'
+    inertial = None
     own = element.find('inertial')
     if own is not None:
         mass = _attribute(own.find('mass'), 'value', f'{what} mass')
@@ -209,7 +211,8 @@ def _joint(element: ElementTree.Element, rounded: dict[str, list[str]] | None) -
     if length == 0.0 and kind not in ('fixed', 'floating'):
         raise ModelError(f'{what} axis = 0 0 0: give the direction the joint turns about')
     limit = element.find('limit')
-    dynamics, mimic = element.find('dynamics'), element.find('mimic')
+    dynamics = element.find('dynamics')
+    mimic = element.find('mimic')
     return UrdfJoint(
         name, kind, parent=ends[0], child=ends[1], origin=pose_of(element, what, rounded),
         axis=axis / length if length else axis,

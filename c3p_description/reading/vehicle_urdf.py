@@ -10,9 +10,11 @@ from c3p_description.vehicle_model import RoughVehicle, Triple, VehicleJoint, Ve
 
 BASE = 'base_link'
 # radius of the bars between joints, and half thickness of the spoke over the wheel radius, m
-BAR, SPOKE = 0.02, 0.12
+BAR = 0.02
+SPOKE = 0.12
 # limits of a slide without limits, m, and of efforts, which nothing reads
-FAR, EFFORT = 10.0, 0.0
+FAR = 10.0
+EFFORT = 0.0
 COLOURS = {'bars': '0.75 0.77 0.80 1', 'tyre': '0.13 0.14 0.16 1', 'spoke': '0.84 0.37 0 1'}
 
 
@@ -62,7 +64,8 @@ def _joint(robot: ElementTree.Element, name: str, joint: VehicleJoint, parent: s
            rate: float) -> None:
     """Add a joint; a revolute joint without limits is continuous."""
     ends = joint.lower, joint.upper
-    slides, bounded = joint.kind == 'prismatic', all(map(math.isfinite, ends))
+    slides = joint.kind == 'prismatic'
+    bounded = all(map(math.isfinite, ends))
     kind = 'prismatic' if slides else 'revolute' if bounded else 'continuous'
     element = ElementTree.SubElement(robot, 'joint', name=name, type=kind)
     ElementTree.SubElement(element, 'parent', link=parent)
@@ -98,7 +101,8 @@ def _bar(link: ElementTree.Element, end: Triple) -> None:
 
 def _wheel(link: ElementTree.Element, wheel: VehicleWheel) -> None:
     """Add tyre and spoke of a wheel about y."""
-    radius, numbers = wheel.outer_radius, wheel.numbers
+    radius = wheel.outer_radius
+    numbers = wheel.numbers
     # half the width of the tyre
     half = {'torus': numbers[-1], 'sphere': radius, 'ellipsoid': numbers[-1],
             'cylinder': sum(numbers[1:])}[wheel.surface]

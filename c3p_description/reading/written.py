@@ -14,7 +14,8 @@ from c3p_description.model import CasterRobot, ModelError
 from c3p_description.reading.loader import load_casters
 
 # digits of a robot file: seven, lengths to a nanometre
-ROUNDING, SMALLEST = 1e-6, 2e-9
+ROUNDING = 1e-6
+SMALLEST = 2e-9
 
 
 def write_robot(path: str | Path, text: str, robot: CasterRobot, fields: Sequence[str]) -> None:

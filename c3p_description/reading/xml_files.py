@@ -9,7 +9,9 @@ from xml.etree import ElementTree
 from c3p_description.model import ModelError
 
 # of a description; a robot of a thousand links has some ten thousand elements
-MOST_CHARACTERS, MOST_ELEMENTS, DEEPEST = 4_000_000, 50_000, 50
+MOST_CHARACTERS = 4_000_000
+MOST_ELEMENTS = 50_000
+DEEPEST = 50
 
 
 class _Builder(ElementTree.TreeBuilder):

@@ -17,7 +17,9 @@ import yaml
 from c3p_description.texts import brief
 
 # of a file; values that it stands for, with everything that aliases repeat; levels of nesting
-MOST_BYTES, MOST_NODES, DEEPEST = 1_000_000, 50_000, 40
+MOST_BYTES = 1_000_000
+MOST_NODES = 50_000
+DEEPEST = 40
 # characters of a number; of more it takes long to make one
 LONGEST_NUMBER = 64
 

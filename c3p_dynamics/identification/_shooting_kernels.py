@@ -23,7 +23,8 @@ def shoot(geometry, inertia, platform, losses, delay, start, begin, end, time, c
     integration step ends there, so that the prediction is a smooth function of the delay.
     """
     n = start.shape[1] // 2 - 1
-    state, wrench = np.zeros(8 + 2 * n), np.zeros(3)
+    state = np.zeros(8 + 2 * n)
+    wrench = np.zeros(3)
     last = len(change) - 1
     for s in range(len(begin)):
         # pose and energies of the state stay as they are: nothing depends on them

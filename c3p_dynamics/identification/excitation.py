@@ -19,7 +19,8 @@ CYCLES_PER_MINUTE = np.array([[5.0, 11.0, 23.0], [7.0, 13.0, 29.0], [3.0, 17.0, 
 PHASES = np.array([[0.0, 1.2, 2.4], [0.8, 3.6, 1.6], [2.0, 0.4, 3.2]])
 
 # begin and end of the motion are faded over so much of its duration, and no longer than this, s
-FADED, LONGEST_FADE = 0.1, 3.0
+FADED = 0.1
+LONGEST_FADE = 3.0
 
 
 @dataclass(frozen=True)

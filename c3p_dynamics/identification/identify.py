@@ -43,11 +43,14 @@ ABOUT_AS_BAD = 0.1
 
 # number of segments of the first search, and relative tolerances of the sum of squares in it and
 # before unidentifiable numbers are dropped
-FEW, VERY_ROUGHLY, ROUGHLY = 40, 1e-3, 1e-6
+FEW = 40
+VERY_ROUGHLY = 1e-3
+ROUGHLY = 1e-6
 
 # a segment is an outlier when its error exceeds the median by this factor and by this number of
 # robust standard deviations, in logarithms
-OUTLIER_FACTOR, OUTLIER_DEVIATIONS = 2.0, 5.0
+OUTLIER_FACTOR = 2.0
+OUTLIER_DEVIATIONS = 5.0
 
 # a smoothing below this multiple of its lower bound is at the bound
 AT_LEAST = 1.05
@@ -180,7 +183,8 @@ def _outliers(error: Array) -> Array:
 
 
 def _enough(fit: ShootingFit) -> None:
-    shooting, needed = fit.shooting, len(fit.where) + 2
+    shooting = fit.shooting
+    needed = len(fit.where) + 2
     if len(shooting.rows) < needed:
         raise IdentificationError(
             f'{len(shooting.rows)} segments of {shooting.settings.segment} s for '
@@ -211,7 +215,8 @@ def _without_unseen(fit: ShootingFit, confidence: float, unseen: list[Unseen]
         if np.any(excess > 1.0):
             # of several equivalent ones the last: PARAMETERS is in the order of preference
             worst = int(np.flatnonzero(excess >= ABOUT_AS_BAD * excess.max())[-1])
-            fit, regularised = _drop(fit, worst, float(wide[worst]), unseen), True
+            fit = _drop(fit, worst, float(wide[worst]), unseen)
+            regularised = True
             fit.solve(ROUGHLY)
         elif regularised:
             # the remaining unknowns are identifiable without the pull to the description

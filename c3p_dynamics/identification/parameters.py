@@ -113,7 +113,8 @@ def unknowns(robot: CasterRobot, estimate: Iterable[str], per_caster: Iterable[s
     >>> [u.name for u in unknowns(robot, ['delay', 'rolling_coulomb'], ['rolling_coulomb'])]
     ['rolling_coulomb_1', 'rolling_coulomb_2', 'delay']
     """
-    chosen, single = set(estimate), set(per_caster)
+    chosen = set(estimate)
+    single = set(per_caster)
     if lost := sorted(chosen - set(PARAMETERS)):
         raise ValueError(f'estimate = {lost}: not known; choose from {", ".join(PARAMETERS)}')
     if lost := sorted(single - chosen):
@@ -198,11 +199,13 @@ def bounds(where: Sequence[Unknown], robot: CasterRobot, most_delay: float,
     and wheels do not become negative, the delay (s) stays within ±`most_delay`, the smoothing
     (rad/s) above `least_smoothing`. `where` are the unknowns, `robot` is the description.
     """
-    low, high = np.full(len(where), -np.inf), np.full(len(where), np.inf)
+    low = np.full(len(where), -np.inf)
+    high = np.full(len(where), np.inf)
     for i, unknown in enumerate(where):
         name = unknown.parameter
         if name == 'delay':
-            low[i], high[i] = -most_delay, most_delay
+            low[i] = -most_delay
+            high[i] = most_delay
         elif name in (*_PLATFORM, 'caster_offset', 'wheel_radius'):
             low[i] = 1e-3 * described(robot, unknown)
         elif name not in (*_COM, 'link_com'):

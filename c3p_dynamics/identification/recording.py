@@ -102,7 +102,8 @@ def check(robot: CasterRobot, recording: Recording) -> None:
     """
     for name, clock in (('steering', 'time'), ('wheel_angle', 'time'), ('torque', 'torque_time')):
         n = robot.efforts if name == 'torque' else robot.count
-        value, time = getattr(recording, name), getattr(recording, clock)
+        value = getattr(recording, name)
+        time = getattr(recording, clock)
         if time.ndim != 1:
             raise IdentificationError(f'{clock} has shape {time.shape}: must have one dimension')
         if value.shape != (len(time), n):
@@ -133,10 +134,12 @@ def cut(robot: CasterRobot, recording: Recording, settings: ShootingSettings
     rolled = recording.wheel_angle * robot.wheel_radius
     swung = recording.steering * robot.caster_offset
     known = _torque_known(recording, settings)
-    begin, end = [], []
+    begin = []
+    end = []
     b = 0
     while b < len(time):
-        e, furthest = b, rolled[b]
+        e = b
+        furthest = rolled[b]
         while (e < len(time) and known[e] and time[e] - time[b] <= settings.segment
                and (e == b or time[e] - time[e - 1] <= settings.gap)):
             furthest = np.maximum(furthest, rolled[e])
@@ -169,7 +172,8 @@ def spaced(count: int, most: int) -> Array:
 
 def _torque_known(recording: Recording, settings: ShootingSettings) -> Array:
     """Return for each sample if the torque is known for every delay within the bounds."""
-    time, change = recording.time, recording.torque_time
+    time = recording.time
+    change = recording.torque_time
     known = (time >= change[0] + settings.most_delay) & (time <= change[-1] + settings.gap)
     for i in np.flatnonzero(np.diff(change) > settings.gap):
         known &= ~((time > change[i] + settings.gap) & (time < change[i + 1]

@@ -25,7 +25,8 @@ DIFFERENCE = 1e-6
 
 # initial states have converged when a Gauss-Newton step promises to lower the sum of squares by
 # less than this part: what remains after it is of the order of its square
-SETTLED, MOST_STEPS = 1e-3, 12
+SETTLED = 1e-3
+MOST_STEPS = 12
 
 
 class Shooting:
@@ -45,11 +46,14 @@ class Shooting:
     def __init__(self, robot: CasterRobot, recording: Recording, begin: Array, end: Array,
                  settings: ShootingSettings, start: Array | None = None) -> None:
         """Take the segments."""
-        self._robot, self.recording, self.settings = robot, recording, settings
+        self._robot = robot
+        self.recording = recording
+        self.settings = settings
         self.count = robot.count
         self.measured = np.hstack([recording.steering, recording.wheel_angle])
         self.lever = np.concatenate([robot.caster_offset, robot.wheel_radius])
-        self.begin, self.end = begin, end
+        self.begin = begin
+        self.end = end
         edge = np.concatenate([[0], np.cumsum(end - begin)])
         self.rows = [slice(a, b) for a, b in zip(edge[:-1], edge[1:], strict=True)]
         self.samples = np.concatenate([np.arange(b, e)
@@ -58,7 +62,8 @@ class Shooting:
 
     def _guessed(self) -> Array:
         """Return initial states by a parabola through the first samples of each segment."""
-        n, time = self.count, self.recording.time
+        n = self.count
+        time = self.recording.time
         start = np.empty((len(self.begin), 3 + 2 * n))
         for s, (b, e) in enumerate(zip(self.begin, self.end, strict=True)):
             near = slice(b, max(b + 4, min(e, np.searchsorted(time, time[b] + GUESSED_FROM))))
@@ -110,7 +115,8 @@ class Shooting:
     def _step(self, robot: CasterRobot, delay: float, weight: Array, steps: Array, errors: Array,
               cost: Array) -> Array:
         """Take each segment's step, halved until its cost falls; return the new costs."""
-        part, open_ = 1.0, np.ones(len(cost), bool)
+        part = 1.0
+        open_ = np.ones(len(cost), bool)
         for _ in range(4):
             trial = self.start + np.where(open_, part, 0.0)[:, None] * steps
             found = weight * self.errors(robot, delay, trial)
@@ -143,7 +149,9 @@ class Shooting:
         # no motion depends on a wheel's angle: it only shifts the measured one
         for i in range(n):
             moved[:, n + i, 3 + n + i] = (weight * self.lever)[n + i]
-        bases, steps, promised = [], np.empty_like(self.start), 0.0
+        bases = []
+        steps = np.empty_like(self.start)
+        promised = 0.0
         for s, rows in enumerate(self.rows):
             q, r = np.linalg.qr(moved[rows].reshape(-1, 3 + 2 * n))
             along = q.T @ errors[rows].ravel()

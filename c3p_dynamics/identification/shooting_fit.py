@@ -45,7 +45,8 @@ RANK_TOLERANCE = 1e-12
 TAKES_PART = 1e-6
 
 # assumed noise before it is estimated, and its lower bound for exact simulations, m over ground
-FIRST_NOISE, LEAST_NOISE = 1e-4, 1e-8
+FIRST_NOISE = 1e-4
+LEAST_NOISE = 1e-8
 
 
 class ShootingFit:
@@ -64,7 +65,8 @@ class ShootingFit:
 
     def __init__(self, robot: CasterRobot, shooting: Shooting, where: Sequence[Unknown],
                  size: Array, weight: Array | None = None) -> None:
-        self.robot, self.shooting = robot, shooting
+        self.robot = robot
+        self.shooting = shooting
         self.where, self.size = list(where), np.asarray(size)
         self.weight = (np.full(2 * robot.count, 1.0 / FIRST_NOISE) if weight is None else weight)
         low, _ = self._bounds()
@@ -156,7 +158,8 @@ class ShootingFit:
                            for rows in self.shooting.rows])
         noise = np.maximum(np.sqrt(np.median(square, axis=0)), LEAST_NOISE)
         self.errors = self.errors / (np.repeat(noise, n) * self.weight)
-        self.weight, self._known_slopes = 1.0 / np.repeat(noise, n), None
+        self.weight = 1.0 / np.repeat(noise, n)
+        self._known_slopes = None
         return noise
 
     def segment_errors(self) -> Array:
@@ -192,7 +195,8 @@ class ShootingFit:
 
         A deviation is infinite if one segment only identifies the unknown.
         """
-        p, width = len(self.x), self.errors.shape[1]
+        p = len(self.x)
+        width = self.errors.shape[1]
         jacobian = self._slopes()
         norm = np.sqrt((jacobian**2).sum(axis=0))
         jacobian = jacobian / norm

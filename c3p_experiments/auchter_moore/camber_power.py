@@ -31,14 +31,20 @@ from c3p_rough_ground.worlds.terrain_files import load_terrain
 NAME = 'camber_power'
 TITLE = 'Drive power of the tricycle with camber, without, and with a variable axle'
 SOURCE = 'Auchter & Moore, "future work"'
-DURATION, RATE, SEEDS = 20.0, 1.0, 15
-EQUAL, SHARED = 'equal rates', 'one torque'
-SOFT, HARD = 'soft', 'hard'
+DURATION = 20.0
+RATE = 1.0
+SEEDS = 15
+EQUAL = 'equal rates'
+SHARED = 'one torque'
+SOFT = 'soft'
+HARD = 'hard'
 # a tyre five times as stiff, whose slip at the same force is a twentieth
 TYRES = {SOFT: Tyre(), HARD: Tyre(stiffness=200e3, shear_stiffness=200e3, shear_damping=400.0,
                                   relaxation=0.3)}
 # bars: of the energy balance, of the agreement with MuJoCo, of the pace
-BALANCE_BAR, MUJOCO_BAR, PACE_BAR = 1e-6, 0.02, 20.0
+BALANCE_BAR = 1e-6
+MUJOCO_BAR = 0.02
+PACE_BAR = 20.0
 
 Progress = Callable[[float], None]
 
@@ -122,7 +128,8 @@ def carry_out(trial: CamberTrial, robot: str | Path = 'pvc_tricycle', duration: 
 
 def measure(run: DynamicRun, pace: float) -> Measured:
     """Return the measures of a `run`; `pace` is passed on."""
-    power, span = run.motor_power, float(run.time[-1]) or 1.0
+    power = run.motor_power
+    span = float(run.time[-1]) or 1.0
     total = power.sum(axis=1)
     lost = (run.dissipated[-1] - run.dissipated[0]) / span
 
@@ -162,7 +169,8 @@ def camber_power(out: Path, options: ModelOptions, progress: Progress = lambda d
     dict
         For JSON.
     """
-    robot, duration = options.robot or 'pvc_tricycle', options.duration or DURATION
+    robot = options.robot or 'pvc_tricycle'
+    duration = options.duration or DURATION
     chosen = range(options.seed, options.seed + seeds)
     found: dict[CamberTrial, Measured] = {}
     shown: dict[str, DynamicRun] = {}

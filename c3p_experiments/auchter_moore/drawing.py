@@ -18,7 +18,9 @@ from c3p_viewers.mujoco.view import View
 from c3p_viewers.scene.colours import caster_colour
 
 # ranges of the ground are multiples of this; distance between contact marks and their radius, m
-WHOLE, MARKS, DOT = 0.2, 0.07, 0.022
+WHOLE = 0.2
+MARKS = 0.07
+DOT = 0.022
 
 
 def piece(run: Run, margin: Sequence[float]) -> tuple[tuple[float, float], tuple[float, float]]:

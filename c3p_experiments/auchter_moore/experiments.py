@@ -29,9 +29,12 @@ from c3p_viewers.mujoco.films import check_film
 from c3p_viewers.mujoco.opengl import require_renderer
 
 # the paper's inputs, rad/s: steering 0, drives 1, camber 0; its duration; step of the method, s
-DESIRED, DURATION, STEP = (0.0, 1.0, 0.0, 1.0, 0.0, 1.0), 20.0, 0.02
+DESIRED = (0.0, 1.0, 0.0, 1.0, 0.0, 1.0)
+DURATION = 20.0
+STEP = 0.02
 # limits of the closure error and of the speed of touching material, m/s
-CLOSURE_BAR, SLIP_BAR = 1e-11, 1e-9
+CLOSURE_BAR = 1e-11
+SLIP_BAR = 1e-9
 # on ground whose curvature has corners differences over 2 ms see these, m/s
 CORNER_SLIP_BAR = 1e-8
 # runs, of which the fastest gives the real-time factor
@@ -170,7 +173,8 @@ def drive(case: GroundCase, robot: str | Path = 'pvc_tricycle', seed: int = 0,
         Of the ground.
     duration : float, s
     """
-    tricycle, terrain = vehicle_of(load_tricycle(robot)), case.terrain(seed)
+    tricycle = vehicle_of(load_tricycle(robot))
+    terrain = case.terrain(seed)
     start = place(tricycle, terrain, 0.0, 0.0, 0.0).require()
     taken = []
     for _ in range(1 + TIMED):
@@ -178,7 +182,9 @@ def drive(case: GroundCase, robot: str | Path = 'pvc_tricycle', seed: int = 0,
         begin = time.perf_counter()
         run = simulate(tricycle, terrain, start, DESIRED, duration, STEP)
         taken.append(time.perf_counter() - begin)
-    state, slip, least = conditioning(run), locked_slip(run), least_slip(run)
+    state = conditioning(run)
+    slip = locked_slip(run)
+    least = least_slip(run)
     figures = {'case': case.label, **run_figures(run, state, slip, least),
                'realtime_factor': float(run.time[-1] / min(taken[1:]))}
     figures['reached'] = bool(not run.ended_early and figures['closure_l2_max'] <= CLOSURE_BAR
@@ -200,7 +206,8 @@ def together(cases: Sequence[dict[str, Any]]) -> dict[str, Any]:
 def _carry_out(study: GroundStudy, out: Path, options: ModelOptions, progress: Progress
                ) -> dict[str, Any]:
     """Drive over each ground of a study; write page, table and, if requested, film."""
-    robot, duration = options.robot or 'pvc_tricycle', options.duration or DURATION
+    robot = options.robot or 'pvc_tricycle'
+    duration = options.duration or DURATION
     if options.film:
         # a film that cannot be made here is an error before the runs
         check_film(options.film)

@@ -24,10 +24,12 @@ KINDS = {'mp4': (25.0, (1024, 576), 2.0), 'gif': (10.0, (512, 288), 2.0)}
 DISTANCE, AZIMUTH, ELEVATION, OPENING = 7.0, (math.radians(105), math.radians(145)), math.radians(
     22), math.radians(18)
 # time over which it smooths the vehicle's path, s, and what it looks at, ahead of the vehicle, m
-SMOOTH, LOOK_AHEAD = 2.0, (0.5, 0.0, 0.15)
+SMOOTH = 2.0
+LOOK_AHEAD = (0.5, 0.0, 0.15)
 # ground beyond the contact paths along x and y, m
 MARGIN = (1.5, 2.4)
-STILLS, STILL_SIZE = 6, (960, 600)
+STILLS = 6
+STILL_SIZE = (960, 600)
 
 
 class Camera:
@@ -52,7 +54,8 @@ class Camera:
 
     def picture(self, time: float) -> NDArray[np.uint8]:
         """Return the picture (height, width, 3) at a `time`, s."""
-        run, k = self._run, record(self._run, time)
+        run = self._run
+        k = record(self._run, time)
         azimuth = np.interp(run.time[k], run.time[[0, -1]], AZIMUTH)
         view = View(self._middle[k], DISTANCE, float(azimuth), ELEVATION, OPENING)
         return self._studio.at([k], view, run.time[k])
@@ -118,7 +121,8 @@ def contact_sheet(run: Run, robot: str | Path, path: str | Path, stills: int = S
 
     Arguments and errors are those of `film`.
     """
-    path, camera = Path(path), Camera(run, robot, STILL_SIZE)
+    path = Path(path)
+    camera = Camera(run, robot, STILL_SIZE)
     rows = math.ceil(stills / 3)
     page = style.figure(12.0, 0.1 + rows * (12.0 / 3 * STILL_SIZE[1] / STILL_SIZE[0] + 0.15))
     grid = page.add_gridspec(rows, 3, left=0.005, right=0.995, top=0.965, bottom=0.005,

@@ -81,7 +81,8 @@ def least_slip(run: Run, every: int = EVERY) -> LeastSlip:
     every : int
         Records between two places.
     """
-    vehicle, n = run.vehicle, run.vehicle.size[1]
+    vehicle = run.vehicle
+    n = run.vehicle.size[1]
     camber = [vehicle.index(name) for name in vehicle.camber]
     spins = np.array(vehicle.spins, int)
     rows = np.arange(0, len(run), every)
@@ -97,7 +98,8 @@ def least_slip(run: Run, every: int = EVERY) -> LeastSlip:
         grasp, reach = contact_jacobians(vehicle, place(
             vehicle, run.terrain, x, y, yaw_of(run.rotation[k]), joint).require())
         twists = np.linalg.svd(grasp[normal, :6])[2][n:].T
-        moving, driven = grasp[tangential, :6] @ twists, reach[np.ix_(tangential, spins)]
+        moving = grasp[tangential, :6] @ twists
+        driven = reach[np.ix_(tangential, spins)]
         for slip, freedoms in zip(slips, (moving, np.hstack([moving, driven @ apart])),
                                   strict=True):
             wanted = driven.sum(axis=1)

@@ -32,11 +32,16 @@ from c3p_rough_ground.terrain import Terrain
 STEP = 1e-3
 # contacts: fraction of the force that the constraint takes at once, stiffness and damping in
 # MuJoCo's units (1/s² and 1/s), damping of slip, and ratio of frictional to normal impedance
-IMPEDANCE, STIFFNESS, DAMPING, SLIDING, RATIO = 0.9, 500.0, 10.0, 100.0, 30.0
+IMPEDANCE = 0.9
+STIFFNESS = 500.0
+DAMPING = 10.0
+SLIDING = 100.0
+RATIO = 30.0
 # a sphere around each wheel that always meets the plane below all: one contact each, m
 REACH = 1e3
 # Newton steps of the search, and what they leave, m
-MOST_STEPS, CLOSED = 20, 1e-12
+MOST_STEPS = 20
+CLOSED = 1e-12
 
 
 class MujocoRun(NamedTuple):
@@ -73,7 +78,9 @@ class Search:
 
     def __init__(self, radius: Array, tube: Array, terrain: Terrain) -> None:
         """Begin without a guess."""
-        self._radius, self._tube, self._terrain = radius, tube, terrain
+        self._radius = radius
+        self._tube = tube
+        self._terrain = terrain
         self._place: Array | None = None
 
     def deepest(self, center: Array, axle: Array) -> tuple[Array, Array, Array]:
@@ -91,13 +98,16 @@ class Search:
         r = self._radius[:, None]
         if self._place is None:
             self._place = np.column_stack([np.zeros(len(center)), center[:, :2]])
-        p, lines = self._place, np.empty((len(center), 3, 3))
+        p = self._place
+        lines = np.empty((len(center), 3, 3))
         for _ in range(MOST_STEPS):
             g, gx, gy, gxx, gxy, gyy = self._terrain.derivatives(p[:, 1], p[:, 2])
             c, s = np.cos(p[:, :1]), np.sin(p[:, :1])
-            circle, along = center + r * (c * down + s * ahead), r * (c * ahead - s * down)
+            circle = center + r * (c * down + s * ahead)
+            along = r * (c * ahead - s * down)
             d = circle - np.column_stack([p[:, 1:], g])
-            one, zero = np.ones_like(g), np.zeros_like(g)
+            one = np.ones_like(g)
+            zero = np.zeros_like(g)
             tx, ty = np.column_stack([one, zero, gx]), np.column_stack([zero, one, gy])
             # gradient and Hessian of half the squared distance
             slope = np.column_stack([np.sum(along * d, 1), -np.sum(tx * d, 1),
@@ -128,13 +138,16 @@ def model_of(heavy: HeavyVehicle) -> Any:
     spec = mj.MjSpec()
     option = spec.option
     option.timestep, option.integrator = STEP, mj.mjtIntegrator.mjINT_IMPLICITFAST
-    option.cone, option.impratio = mj.mjtCone.mjCONE_ELLIPTIC, RATIO
+    option.cone = mj.mjtCone.mjCONE_ELLIPTIC
+    option.impratio = RATIO
     option.gravity = [0.0, 0.0, -heavy.gravity]
     # the platform is as in our equations, without the checks of joint limits
-    spec.compiler.degree, spec.compiler.balanceinertia = False, False
+    spec.compiler.degree = False
+    spec.compiler.balanceinertia = False
     spec.worldbody.add_geom(type=mj.mjtGeom.mjGEOM_PLANE, name='ground', size=[1.0, 1.0, 1.0],
                             pos=[0.0, 0.0, 0.0], contype=0, conaffinity=0)
-    tree, vehicle = heavy.tree, heavy.vehicle
+    tree = heavy.tree
+    vehicle = heavy.vehicle
     parents = predecessors(vehicle.joints, vehicle.wheels)
     bodies = {PLATFORM: spec.worldbody.add_body(name=PLATFORM)}
     bodies[PLATFORM].add_freejoint()
@@ -207,13 +220,19 @@ def drive_mujoco(heavy: HeavyVehicle, terrain: Terrain, desired: Sequence[float]
     search = Search(shape[:, 0], shape[:, 1], terrain)
     spins = [model.body(wheel.joints[-1]).id for wheel in vehicle.wheels]
     servos = heavy.system.servo
-    gain, integral, limit = servos[:, 0], servos[:, 1], servos[:, 2]
-    summed, work, wanted = np.zeros(len(names)), np.zeros(len(names)), np.zeros(len(names))
-    steps, count = round(period / STEP), round(duration / period)
+    gain = servos[:, 0]
+    integral = servos[:, 1]
+    limit = servos[:, 2]
+    summed = np.zeros(len(names))
+    work = np.zeros(len(names))
+    wanted = np.zeros(len(names))
+    steps = round(period / STEP)
+    count = round(duration / period)
     rows = []
     for k in range(-round(settling / period), count + 1):
         if k == 0:
-            wanted, work = np.asarray(desired, float), np.zeros(len(names))
+            wanted = np.asarray(desired, float)
+            work = np.zeros(len(names))
         for step in range(steps):
             rate = data.qvel[dof].copy()
             error = heavy.system.share @ (wanted - rate)

@@ -28,12 +28,17 @@ from c3p_viewers.mujoco.view import View
 from c3p_viewers.screen import PictureError
 
 # width and height of a page, inches, and of its picture, pixels
-SIZE, PICTURE = (12.0, 12.4), (2900, 1010)
+SIZE = (12.0, 12.4)
+PICTURE = (2900, 1010)
 # of the picture: ground beyond the contact paths along x and y, least distance between vehicles,
 # height of a label above its vehicle, m
-MARGIN, APART, ABOVE = (0.7, 1.3), 1.9, 0.72
+MARGIN = (0.7, 1.3)
+APART = 1.9
+ABOVE = 0.72
 # direction from which the picture is taken, and its angle of view, rad
-AZIMUTH, ELEVATION, OPENING = math.radians(105), math.radians(27), math.radians(18)
+AZIMUTH = math.radians(105)
+ELEVATION = math.radians(27)
+OPENING = math.radians(18)
 
 
 def stations(run: Run) -> list[int]:
@@ -102,7 +107,8 @@ def picture(axes: Axes, drive: Any, robot: str | Path, letter: str) -> None:
     Into the panel `axes` with this `letter`: the first run of `drive`, the description of `robot`.
     Without MuJoCo or OpenGL the panel has a line with the remedy instead.
     """
-    run, at = drive.run, stations(drive.run)
+    run = drive.run
+    at = stations(drive.run)
     axes.set_axis_off()
     axes.set_title(f'({letter}) {drive.label}; mesh 1 m, contour lines 0.1 m, dots: contacts',
                    fontsize=style.TITLE, loc='left', fontweight='bold', pad=4)
@@ -135,8 +141,10 @@ def picture(axes: Axes, drive: Any, robot: str | Path, letter: str) -> None:
 
 def _scale(axes: Axes, ground: GroundRectangle, view: View) -> None:
     """Write x along the front edge and y along the right one."""
-    front, right = ground.y_range[0], ground.x_range[1]
-    last, height = int(ground.x_range[1] - 0.4), ground.terrain.height
+    front = ground.y_range[0]
+    right = ground.x_range[1]
+    last = int(ground.x_range[1] - 0.4)
+    height = ground.terrain.height
     for x in range(int(np.ceil(ground.x_range[0])), last + 1):
         _tick(axes, view, (x, front, float(height(x, front))), (0, 0, -0.14),
               f'{x}' if x != last else f'x = {x} m')

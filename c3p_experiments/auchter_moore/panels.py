@@ -15,9 +15,12 @@ TIME = 'time [s]'
 DASHES = ('-', '--', '-.')
 FAINT = '#a6a6a6'
 # least half ranges of the axes, so that zero looks like zero
-LEAST_ANGLE, LEAST_RATE, LEAST_VELOCITY = 0.5, 0.005, 0.02
+LEAST_ANGLE = 0.5
+LEAST_RATE = 0.005
+LEAST_VELOCITY = 0.02
 # of the axis of the condition; errors below are drawn there
-LEAST_CONDITION, LEAST_ERROR = 0.1, 1e-17
+LEAST_CONDITION = 0.1
+LEAST_ERROR = 1e-17
 
 
 def _lines(axes: Axes, letter: str, title: str, label: str,
@@ -104,7 +107,8 @@ def platform_velocity(axes: Axes, drives: Sequence[Any], letter: str, angular: b
     angular : bool
         Angular ones, else linear.
     """
-    run, symbol = drives[0].run, r'\omega' if angular else 'v'
+    run = drives[0].run
+    symbol = r'\omega' if angular else 'v'
     title, unit = ('angular', 'rad/s') if angular else ('linear', 'm/s')
     _lines(axes, letter, f'{title} velocity of the platform (Fig. 8)', f'${symbol}$ [{unit}]', [
         (rf'${symbol}_{name}$', run.time, run.platform_twist[:, i + (3 if angular else 0)],

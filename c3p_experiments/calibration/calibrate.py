@@ -28,7 +28,8 @@ from c3p_kinematics.calibration.references import Displacement, MeasuredDistance
 from c3p_kinematics.odometry import OdometrySettings
 
 # path of the ground truth between two references, m, and its deviations, m and rad
-EVERY, TRUE_DEVIATION = 1.0, (0.002, 0.002, 0.002)
+EVERY = 1.0
+TRUE_DEVIATION = (0.002, 0.002, 0.002)
 
 # deviations of a mark on the floor: x, y [m] and yaw [rad]
 MARK_DEVIATION = (0.002, 0.002, math.radians(0.5))
@@ -182,7 +183,8 @@ def calibrate_bags(bags: Sequence[Bag], robot: str = 'c3p', out: str | Path = 'o
     # plots are imported with the first page
     from c3p_experiments.calibration.page import OdometryPaths, calibration_figure
 
-    model, settings = load_casters(robot), settings or CalibrationSettings()
+    model = load_casters(robot)
+    settings = settings or CalibrationSettings()
     logs = [read_run(bag, model, namespace) for bag in bags]
     references = references_of(logs, taped, ground_truth)
     recordings = [recording_of(log) for log in logs]

@@ -19,7 +19,8 @@ from c3p_kinematics.calibration.gyro import AXES, GyroSettings, turns_of
 from c3p_kinematics.calibration.recording import CalibrationError, JointRecording
 from c3p_kinematics.calibration.references import Turns
 
-KIND, FRAME = 'sensor_msgs/msg/Imu', 'base_link'
+KIND = 'sensor_msgs/msg/Imu'
+FRAME = 'base_link'
 
 # largest difference of the turns by IMU and by joints, relative: a wrong axis is far beyond
 AGREES = 0.1
@@ -80,7 +81,8 @@ def turns_by_imu(source: ImuSource, recorded: Sequence[Recorded], namespace: str
     """
     # the scale error is the same in all bags: so many independent ones know it as well as one
     settings = replace(source.settings, scale=source.settings.scale * math.sqrt(len(recorded)))
-    found, metrics = [], []
+    found = []
+    metrics = []
     for number, one in enumerate(recorded):
         time, rate, left_out = _read(source, one, namespace)
         turns, still = turns_of(number, one.joints, time, rate, resolution, settings)
@@ -108,7 +110,8 @@ def _ratio(turns: Turns, one: Recorded) -> float:
 
 def _read(source: ImuSource, one: Recorded, namespace: str | None) -> tuple[Array, Array, int]:
     """Return times and rates about the vertical axis, and the number of messages left out."""
-    bag, topic = one.bag, source.topic
+    bag = one.bag
+    topic = source.topic
     if not topic.startswith('/'):
         topic = f'{bag.namespace(namespace)}/{topic}'
     if topic not in bag.topics or bag.topics[topic].kind != KIND:
@@ -129,7 +132,8 @@ def _read(source: ImuSource, one: Recorded, namespace: str | None) -> tuple[Arra
             'name its vertical axis, for example --imu-axis z, or --imu-axis z-down for an IMU '
             'upside down')
     axis, sign = AXES[source.axis or 'z']
-    time, rate = (column.stamp - one.log.start_ns) * 1e-9, sign * rates[:, axis]
+    time = (column.stamp - one.log.start_ns) * 1e-9
+    rate = sign * rates[:, axis]
     good = (column.stamp != 0) & np.concatenate(
         [[True], time[1:] > np.maximum.accumulate(time)[:-1]])
     return time[good], rate[good], count - int(np.count_nonzero(good))

@@ -16,7 +16,8 @@ from c3p_kinematics.calibration.batch import OUTLIER, Calibration
 from c3p_kinematics.calibration.words import INTERVAL, relative_to_gauge
 from c3p_plots import style
 
-BEFORE, AFTER = style.REFERENCE, style.SENSED
+BEFORE = style.REFERENCE
+AFTER = style.SENSED
 
 # parameter column, factor to the unit, title
 PANELS = ((0, None, '(a) wheel radius', 'change [%]'),

@@ -50,7 +50,8 @@ class PatternPlan(NamedTuple):
 def rolled(robot: CasterRobot, excitation: Excitation) -> JointRecording:
     """Return the joint angles of a robot that rolls along an excitation, from angles 0."""
     times = np.arange(0.0, excitation.duration, STEP)
-    steering, wheel = np.zeros(robot.count), np.zeros(robot.count)
+    steering = np.zeros(robot.count)
+    wheel = np.zeros(robot.count)
     rows: list[tuple[Array, Array]] = []
     for time in times:
         rows.append((steering, wheel))
@@ -58,7 +59,8 @@ def rolled(robot: CasterRobot, excitation: Excitation) -> JointRecording:
         rate, turn, _ = inverse(robot, steering, twist)
         # halfway, so that the angles belong to each other
         rate, turn, _ = inverse(robot, steering + 0.5 * STEP * turn, twist)
-        steering, wheel = steering + STEP * turn, wheel + STEP * rate
+        steering = steering + STEP * turn
+        wheel = wheel + STEP * rate
     return JointRecording(times, *(np.array(column) for column in zip(*rows, strict=True)))
 
 

@@ -109,7 +109,8 @@ def run_campaign(spec: CampaignSpec, draws: int, folder: Path, workers: Workers 
             with computing(workers or Workers()) as compute:
                 for row in compute(run_draw, ((spec, index) for index in missing), _lost):
                     results.add(row)
-                    done, reached = done + 1, reached + bool(row['reached'])
+                    done = done + 1
+                    reached = reached + bool(row['reached'])
                     if progress is not None:
                         progress(done, reached)
     return CampaignResult(results.path, draws, parameters, len(missing))
@@ -147,7 +148,8 @@ def identity(spec: CampaignSpec) -> dict[str, Any]:
 
 def source_digest(robot: str) -> str:
     """Return a short digest of the source that draws depend on and of the robot description."""
-    root, digest = Path(__file__).parents[2], hashlib.sha256()
+    root = Path(__file__).parents[2]
+    digest = hashlib.sha256()
     files = [file for package in PACKAGES for file in sorted((root / package).rglob('*'))
              if file.suffix in ('.py', '.yaml') and not any(map(file.match, UNUSED))]
     for file in files:

@@ -59,7 +59,9 @@ class DrawnBench(Bench):
     def __init__(self, spec: CampaignSpec, drawn: Draw, make: MakeController | None = None
                  ) -> None:
         """Make the bench of a draw."""
-        self.spec, self.drawn, self._make = spec, drawn, make
+        self.spec = spec
+        self.drawn = drawn
+        self._make = make
         contact = spec.plant == 'mujoco'
         super().__init__(Conditions(
             plant=spec.plant, controller=spec.controller, robot=spec.robot,
@@ -69,7 +71,8 @@ class DrawnBench(Bench):
     def plant(self, slope: float = 0.0, slope_direction: float = 0.0,
               patches: tuple[FloorPatch, ...] = ()) -> Plant:
         """Return a new plant of the draw with sensors; arguments as `Bench.plant`."""
-        drawn, spec = self.drawn, self.spec
+        drawn = self.drawn
+        spec = self.spec
         if drawn.friction is None:
             if slope or patches:
                 return super().plant(slope, slope_direction, patches)

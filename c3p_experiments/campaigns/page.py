@@ -93,7 +93,8 @@ def _without_correlations(axes: Axes, draws: int) -> None:
 def _distribution(axes: Axes, table: Table, title: str,
                   outcomes: Sequence[tuple[str, str]]) -> None:
     """Draw cumulative distributions over all draws; missing values keep them below 100 %."""
-    unit, drawn = '', False
+    unit = ''
+    drawn = False
     for (name, label), colour in zip(outcomes, COLOURS, strict=False):
         _, scale, unit = OUTCOMES[name]
         values = np.sort(scale * table.column(name))

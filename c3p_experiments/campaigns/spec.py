@@ -178,7 +178,8 @@ class Draw:
 
     def parameters(self) -> dict[str, float | int | None]:
         """Return all drawn quantities by name, SI units."""
-        robot, described = self.robot, self.described
+        robot = self.robot
+        described = self.described
         shown: dict[str, float | int | None] = {
             'platform_mass_kg': robot.platform_mass,
             'platform_inertia_kgm2': robot.platform_inertia,

@@ -33,7 +33,8 @@ NAME = 'campaign'
 PART = 1000
 
 # shortest interval of saves, s, and largest fraction of the time that they take
-INTERVAL, FRACTION = 0.5, 0.05
+INTERVAL = 0.5
+FRACTION = 0.05
 
 # number of differences between two campaigns that an error lists
 LISTED = 3
@@ -80,7 +81,8 @@ class ResultSet:
         except BaseException:
             self._lock.close()
             raise
-        self._saved, self._took = time.monotonic(), 0.0
+        self._saved = time.monotonic()
+        self._took = 0.0
 
     def _begin(self, folder: Path, resume: bool) -> Path:
         """Return the path of the data set; read or remove existing ones."""

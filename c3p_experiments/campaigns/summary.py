@@ -88,7 +88,8 @@ def worst(table: Table, name: str, count: int = WORST) -> list[dict[str, Any]]:
 
     Missed goals are worse than others, then missing and large values of `name`.
     """
-    index, values = table.column('index'), table.column(name, math.inf)
+    index = table.column('index')
+    values = table.column(name, math.inf)
     order = np.lexsort((index, -values, table.column('reached') > 0.0))[:count]
     return [{'index': int(index[k]), name: None if math.isinf(values[k]) else float(values[k])}
             for k in order]
@@ -112,7 +113,8 @@ def summarise(table: Table, parameters: Sequence[str]) -> dict[str, Any]:
         ``reached_interval`` of 95 %, ``quantiles`` by outcome, ``correlations`` by effect and
         parameter, ``correlation_by_chance``, ``worst`` by effect, ``failures`` by index.
     """
-    count, reached = len(table), int(np.sum(table.column('reached') > 0.0))
+    count = len(table)
+    reached = int(np.sum(table.column('reached') > 0.0))
     interval = binomtest(reached, count).proportion_ci(0.95, 'exact')
     found = {name: quantiles(table, name) for name in OUTCOMES}
     return {

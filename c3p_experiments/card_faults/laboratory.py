@@ -25,7 +25,8 @@ from c3p_experiments.card_faults.trials import NO_MESSAGE, SPEED, TRIALS, Trial,
 # duration of a fault, s
 DURATION = 1.0
 # a pause of the cards of this length disturbs a trial, which is repeated, s
-STALL, ATTEMPTS = 0.02, 6
+STALL = 0.02
+ATTEMPTS = 6
 # timeout of each step of a trial, s
 PATIENCE = 10.0
 DRIVES_WITHIN = 1.5

@@ -11,7 +11,9 @@ from typing import Any
 from c3p_hardware.canopen.process_data import DRIVE_COMMAND, SYNC_ID, rpdo
 
 # standstill: dry friction is smoothed, so the platform creeps on below these
-STANDING_SPEED, STANDING_TURN = 0.005, 0.02  # m/s, rad/s
+# m/s, rad/s
+STANDING_SPEED = 0.005
+STANDING_TURN = 0.02
 # time before a fault in which the computer must not have paused, s
 BEFORE = 0.05
 # power from the motor above which a wheel counts as driven, W

@@ -16,7 +16,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 # the first answer waits for imports and compiled kernels, s
-START_WITHIN, ANSWER_WITHIN = 120.0, 30.0
+START_WITHIN = 120.0
+ANSWER_WITHIN = 30.0
 SERVERS = 'c3p_experiments.card_faults.servers'
 # nice value of the processes
 PRIORITY = -15
@@ -39,7 +40,8 @@ class TrialProcess:
 
     def __init__(self, name: str) -> None:
         """Start it in a session of its own; `call` waits until it is ready."""
-        self.name, self._ready = name, False
+        self.name = name
+        self._ready = False
         self._process = subprocess.Popen(
             [sys.executable, '-m', SERVERS, name], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, start_new_session=True, text=True, bufsize=1)
@@ -110,7 +112,8 @@ def serve(requests: Mapping[str, Callable[..., Any]]) -> None:
         os.setpriority(os.PRIO_PROCESS, 0, PRIORITY)
     logging.getLogger('canopen').setLevel(logging.CRITICAL)
     # output of libraries must not mix with responses
-    answers, sys.stdout = sys.stdout, sys.stderr
+    answers = sys.stdout
+    sys.stdout = sys.stderr
     for line in sys.stdin:
         request = json.loads(line)
         try:

@@ -68,7 +68,8 @@ class BusTap:
 
     def __init__(self, bus: can.BusABC, identifiers: set[int]) -> None:
         """Record (time on the monotonic clock, identifier, data as hex) of these identifiers."""
-        self.bus, self._recorded = bus, identifiers
+        self.bus = bus
+        self._recorded = identifiers
         self.frames: list[tuple[float, int, str]] = []
 
     def recv(self, timeout: float | None = None) -> can.Message | None:
@@ -143,7 +144,8 @@ class CardsServer:
 
     def plug(self, channel: str) -> None:
         """Connect the cards to a new bus."""
-        old, self._tap.bus = self._tap.bus, FastSerialBus(channel)
+        old = self._tap.bus
+        self._tap.bus = FastSerialBus(channel)
         old.shutdown()
 
     def inject(self, faults: str) -> float:

@@ -9,7 +9,8 @@ from typing import Any
 
 from c3p_experiments.card_faults.trials import Trial, TrialOutcome
 
-BEGIN, END = '<!-- faults -->', '<!-- end faults -->'
+BEGIN = '<!-- faults -->'
+END = '<!-- end faults -->'
 
 HEAD = ('fault', 'guaranteed', 'last driving command [ms (cycles)]', 'last motor torque [ms]',
         'standstill [s]', 'distance [cm]', 'moves before re-arm', 'recovers', 'message')
@@ -30,7 +31,8 @@ def steady(message: str) -> str:
 
 def row(outcome: TrialOutcome) -> list[str]:
     """Return the cells of one trial."""
-    stop, trial = outcome.stop, outcome.trial
+    stop = outcome.stop
+    trial = outcome.trial
     orders = ('-' if trial.goes_on else 'no orders' if trial.quiet
               else '-' if stop.zero is None else f'{1e3 * stop.zero:.0f} ({stop.cycles})')
     drives = ['-', '-', '-'] if trial.goes_on else [
@@ -100,7 +102,8 @@ def selected(trials: Iterable[Trial], words: Iterable[str]) -> tuple[Trial, ...]
     ValueError
         A word without a trial.
     """
-    trials, words = tuple(trials), tuple(words)
+    trials = tuple(trials)
+    words = tuple(words)
     for word in words:
         if not any(word in t.script or word in t.fault for t in trials):
             raise ValueError(f'no trial matches {word!r}; available: '

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from c3p_experiments.card_faults.measures import Stop
 
 # torques of the controller, N·m, and the speed at which the fault begins, m/s
-PUSH, CURVE = (0.25, 0.25, 0.25), (0.35, -0.05, 0.2)
+PUSH = (0.25, 0.25, 0.25)
+CURVE = (0.35, -0.05, 0.2)
 SPEED = 0.3
 
 # message of a killed master, from the drives
@@ -90,7 +91,8 @@ class TrialOutcome:
     @property
     def missed(self) -> str:
         """Missed promises in words; empty without any."""
-        stop, trial = self.stop, self.trial
+        stop = self.stop
+        trial = self.trial
         wrong = []
         if not trial.goes_on:
             if trial.cycles is not None and (stop.zero is None or stop.cycles > trial.cycles):
@@ -110,9 +112,13 @@ class TrialOutcome:
 
 
 # missed_cycles of the parameters is 1: zero torque is ordered in the cycle after the missed one
-AT_ONCE, LATE = '2 cycles', 2
+AT_ONCE = '2 cycles'
+LATE = 2
 # timeouts of the parameters, and a margin for the cycles and steps of the reaction, s
-HEARTBEAT_S, COMMAND_S, TORQUE_S, MARGIN_S = 0.15, 0.2, 0.05, 0.03
+HEARTBEAT_S = 0.15
+COMMAND_S = 0.2
+TORQUE_S = 0.05
+MARGIN_S = 0.03
 HEARTBEAT = 'heartbeat_timeout = 0.15 s, by the drives'
 LACK = '1 rad of the wheel against the other casters'
 

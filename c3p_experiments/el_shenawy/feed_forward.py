@@ -29,7 +29,10 @@ SOURCE = 'paper II, Fig. 6'
 
 # acceleration of the ramp, 0.17 of a wheel times its radius of 4 cm, m/s²; its end and that of
 # the run, s; the papers' step is not printed
-RAMP, UNTIL, END, STEP = 6.8e-3, 3.2, 6.0, 5e-3
+RAMP = 6.8e-3
+UNTIL = 3.2
+END = 6.0
+STEP = 5e-3
 
 # start, its steering angles [deg], and the readings that exist there
 CASES = (('example 1', (0.0, 0.0, 0.0), ('constrained', 'blocks')),
@@ -83,7 +86,8 @@ def simulate(robot: CasterRobot, case: str, steering: Array, form: str, step: fl
 
     Inverse model and unit delay change once in `step`, s. The run ends early if it diverges.
     """
-    plant, rows = WheelTorqueSimulation(robot, form, unit_delay=True), []
+    plant = WheelTorqueSimulation(robot, form, unit_delay=True)
+    rows = []
     plant.reset(steering)
     for k in range(round(END / step)):
         twist, accel = reference(k * step)
@@ -103,7 +107,8 @@ def feed_forward(out: Path, options: ModelOptions, progress: Any = lambda done: 
                  ) -> dict[str, Any]:
     """Write the page into `out`; return the metrics."""
     name = options.robot or 'c3p_25kg'
-    robot, runs = replace(papers_robot(name), friction=Friction()), []
+    robot = replace(papers_robot(name), friction=Friction())
+    runs = []
     planned = [(case, np.radians(angles), form) for case, angles, forms in CASES
                for form in forms]
     with np.errstate(all='ignore'):

@@ -27,7 +27,8 @@ from c3p_experiments.loop.outcome import ExperimentRun, Outcome
 from c3p_simulation.plants.floor import FloorPatch
 
 # the goal zone of the papers, m, and ours in yaw, rad
-ZONE, YAW_ZONE = 0.05, 0.15
+ZONE = 0.05
+YAW_ZONE = 0.15
 
 # settled: distance from the goal, m
 SETTLED = 0.005
@@ -45,17 +46,21 @@ TRAILING = -np.pi / 2
 TRIANGLE = ((0.0, 0.0, 0.0), (0.0, 3.5, 0.0), (3.0, 3.5, 0.0), (0.0, 0.0, 0.0))
 
 # goals all around: number and distance, m
-DRIVES, REACH = 36, 2.0
+DRIVES = 36
+REACH = 2.0
 
 # pushes during the drive: lateral, yaw, from ahead
 PUSHES = (Push(2.0, (0.0, 40.0), 0.0, 0.2), Push(4.0, (0.0, 0.0), 8.0, 0.2),
           Push(6.0, (-40.0, 0.0), 0.0, 0.3))
 
 # the ground falls to the robot's right, rad
-SLOPE, SLOPE_DIRECTION = np.radians(4.0), -np.pi / 2
+SLOPE = np.radians(4.0)
+SLOPE_DIRECTION = -np.pi / 2
 
 # oil on the track of one wheel: X range, width, m; µ
-OIL, OIL_WIDTH, OIL_FRICTION = (-0.1, 0.4), 0.1, 0.05
+OIL = (-0.1, 0.4)
+OIL_WIDTH = 0.1
+OIL_FRICTION = 0.05
 
 # metrics of `drive_metrics` that only drives with nodes have
 DROPPED = ('latency_ms', 'cycles', 'overruns', 'messages')
@@ -177,7 +182,8 @@ def triangle(bench: Bench) -> Outcome:
 def steerings(bench: Bench) -> Outcome:
     """Drive to goals all around, each from random steering angles."""
     random = np.random.default_rng(bench.conditions.seed)
-    drives, runs = [], []
+    drives = []
+    runs = []
     for number in range(DRIVES):
         angle = 2.0 * np.pi * number / DRIVES
         goal = (REACH * np.cos(angle), REACH * np.sin(angle), 0.0)

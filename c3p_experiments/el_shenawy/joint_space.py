@@ -140,11 +140,13 @@ def joint_space(robot: CasterRobot, steering: ArrayLike, wheel_rate: ArrayLike,
     n = robot.count
     angles, spin, turn = one_state(n, steering=(steering, n), wheel_rate=(wheel_rate, n),
                                    steering_rate=(steering_rate, n))
-    jacobian, weights = _jacobian(robot, angles), _weights(robot, steering_weight)
+    jacobian = _jacobian(robot, angles)
+    weights = _weights(robot, steering_weight)
     sensed, normal = _left_inverse(jacobian, weights)
     speeds = np.concatenate([spin, turn])
     twist = sensed @ speeds
-    offset, radius = robot.caster_offset, robot.wheel_radius
+    offset = robot.caster_offset
+    radius = robot.wheel_radius
     along = radius * (jacobian[:n] @ twist)
     across = -offset * (jacobian[n:] @ twist + twist[2])
     drift = np.concatenate([-turn * across / radius, -turn * along / offset])
@@ -152,13 +154,15 @@ def joint_space(robot: CasterRobot, steering: ArrayLike, wheel_rate: ArrayLike,
     # inertia: wheels along their lines, links about their contacts, the platform
     rolling, axle, kappa = robot.caster_inertia.T
     yaw = np.hstack([np.zeros((n, n)), np.eye(n)]) + sensed[2]
-    about, platform = offset**2 * axle, _platform_mass(robot)
+    about = offset**2 * axle
+    platform = _platform_mass(robot)
     mass = (np.diag(np.concatenate([radius**2 * rolling, np.zeros(n)]))
             + yaw.T @ (about[:, None] * yaw) + sensed.T @ platform @ sensed)
 
     # bias: the same bodies at q̈ = 0, where ν̇ = −J_f J̇ν and σ̇ is its third component
     still = -sensed @ drift
-    rates, gyro = yaw @ speeds, kappa * offset**2 * radius
+    rates = yaw @ speeds
+    gyro = kappa * offset**2 * radius
     contact = about * still[2] + gyro * spin * rates
     bias = (np.concatenate([-gyro * rates**2, np.zeros(n)]) + yaw.T @ contact
             + sensed.T @ (platform @ still + _platform_bias(robot, twist)))
@@ -214,10 +218,12 @@ def _platform_bias(robot: CasterRobot, twist: Array) -> Array:
 def _lagrange_bias(robot: CasterRobot, steering: Array, speeds: Array, jacobian: Array,
                    sensed: Array, normal: Array, weights: Array) -> Array:
     """Return Ṁ_q q̇ − ½ ∂(q̇ᵀM_q q̇)/∂q by the derivatives of J_f with each steering angle."""
-    n, offset = robot.count, robot.caster_offset
+    n = robot.count
+    offset = robot.caster_offset
     rolling = jacobian[:n] * robot.wheel_radius[:, None]
     axle = -(jacobian[n:] + [0, 0, 1]) * offset[:, None]
-    platform, about = _platform_mass(robot), offset**2 * robot.caster_inertia[:, 1]
+    platform = _platform_mass(robot)
+    about = offset**2 * robot.caster_inertia[:, 1]
     yaw = np.hstack([np.zeros((n, n)), np.eye(n)]) + sensed[2]
     beyond = np.eye(2 * n) - jacobian @ sensed
     out = np.zeros(2 * n)

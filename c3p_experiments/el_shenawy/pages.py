@@ -29,7 +29,8 @@ def goal_page(outcome: Outcome, bench: Bench, experiment: Experiment, path: Path
 
     Draws the `outcome` of an `experiment` on its `bench`; `path` has no suffix. Returns the files.
     """
-    run, robot = outcome.runs[0], bench.robot
+    run = outcome.runs[0]
+    robot = bench.robot
     page, grid = _page(experiment, outcome, bench)
     ends = np.asarray(run.facts.get('curve', run.facts.get('points')), float)
     reach = np.ptp(ends[:, :2], axis=0)
@@ -52,7 +53,8 @@ def goal_page(outcome: Outcome, bench: Bench, experiment: Experiment, path: Path
 
 def flip_page(outcome: Outcome, bench: Bench, experiment: Experiment, path: Path) -> list[Path]:
     """Write the page of paper II, Fig. 9; parameters as in `goal_page`."""
-    run, robot = outcome.runs[0], bench.robot
+    run = outcome.runs[0]
+    robot = bench.robot
     page, grid = _page(experiment, outcome, bench)
     shared = _shared(page, grid, [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (2, 1)])
     panels.steering(shared[0], run, robot, 'a')
@@ -78,8 +80,10 @@ def ramp_x_page(outcome: Outcome, bench: Bench, experiment: Experiment, path: Pa
 
     Parameters as in `goal_page`.
     """
-    run, robot = outcome.runs[0], bench.robot
-    log, time = run.log, run.log.joints.time
+    run = outcome.runs[0]
+    robot = bench.robot
+    log = run.log
+    time = run.log.joints.time
     page, grid = _page(experiment, outcome, bench)
     shared = _shared(page, grid, [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (2, 1), (2, 2)])
     panels.steering(shared[0], run, robot, 'a')
@@ -107,7 +111,8 @@ def ramp_y_page(outcome: Outcome, bench: Bench, experiment: Experiment, path: Pa
 
     Parameters as in `goal_page`.
     """
-    robot, runs = bench.robot, outcome.runs
+    robot = bench.robot
+    runs = outcome.runs
     page, grid = _page(experiment, outcome, bench)
     shared = _shared(page, grid, [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (2, 1), (2, 2)])
     time = runs[0].log.joints.time
@@ -225,7 +230,8 @@ def spread(axes: Axes, letter: str, title: str, label: str,
 
 def _colours(part: np.ndarray) -> np.ndarray:
     """Return colours (k, 4) from blue, early, to orange, late."""
-    early, late = np.array([0.0, 0.45, 0.70, 1.0]), np.array([0.84, 0.37, 0.0, 1.0])
+    early = np.array([0.0, 0.45, 0.70, 1.0])
+    late = np.array([0.84, 0.37, 0.0, 1.0])
     part = np.nan_to_num(part, nan=1.0)[:, None]
     return (1.0 - part) * early + part * late
 

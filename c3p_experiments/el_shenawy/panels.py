@@ -27,7 +27,8 @@ VELOCITIES = (('velocity along X', r'$\dot X$ [m/s]'), ('velocity along Y', r'$\
               ('yaw rate', r'$\dot\Phi$ [rad/s]'))
 
 # smallest half range of velocity axes, m/s, and range of error axes, cm
-LEAST_VELOCITY, LEAST_ERROR = 0.05, 0.1
+LEAST_VELOCITY = 0.05
+LEAST_ERROR = 0.1
 
 # window of the slopes of rates, s
 SLOPE_TIME = 0.1
@@ -70,10 +71,12 @@ def commanded_angles(run: ExperimentRun, robot: CasterRobot) -> Array:
 
     Per leg on the branch (modulo 180°) nearest to its end; nan at zero command.
     """
-    log, joints = run.log, run.log.joints
+    log = run.log
+    joints = run.log.joints
     turns = np.unwrap(joints.steering, axis=0)
     rows = np.searchsorted(joints.time, [*run.facts.get('times', ()), np.inf], side='right')
-    parts, begin = [], 0
+    parts = []
+    begin = 0
     for end in rows:
         leg = replace(log, joints=Joints(*(column[begin:end] for column in joints)))
         # unwrapping a leg alone may differ by whole turns
@@ -104,7 +107,8 @@ def velocity(axes: Axes, run: ExperimentRun, component: int, letter: str) -> Non
                   linewidth=width, label=what)
     # a component near zero must not look like amplified noise
     low, high = axes.get_ylim()
-    middle, half = 0.5 * (low + high), max(0.5 * (high - low), LEAST_VELOCITY)
+    middle = 0.5 * (low + high)
+    half = max(0.5 * (high - low), LEAST_VELOCITY)
     axes.set_ylim(middle - half, middle + half)
     style.headroom(axes, above=0.15)
     style.legend(axes, loc='upper right', ncols=3)

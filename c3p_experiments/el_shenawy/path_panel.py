@@ -38,8 +38,10 @@ def draw_trajectory(axes: Axes, run: ExperimentRun, robot: CasterRobot, letter: 
     """
     style.dress(axes, f'({letter}) trajectory', 'X [m]', 'Y [m]')
     axes.set_aspect('equal', adjustable='datalim')
-    log, facts = run.log, run.facts
-    truth, angles = log.ground_truth, np.unwrap(log.joints.steering, axis=0)
+    log = run.log
+    facts = run.facts
+    truth = log.ground_truth
+    angles = np.unwrap(log.joints.steering, axis=0)
     width = 2.0 * float(np.linalg.norm(robot.hip_position, axis=1).max())
     for k in places(truth.pose, width):
         draw_robot(axes, robot, truth.pose[k], angles[k])
@@ -79,10 +81,12 @@ def draw_trajectory(axes: Axes, run: ExperimentRun, robot: CasterRobot, letter: 
 def places(pose: Array, width: float) -> list[int]:
     """Return the rows of `pose` (k, 3) at which a robot of `width`, m, is drawn, ends included."""
     def apart(j: int, k: int) -> float:
-        moved, turn = np.hypot(*(pose[k, :2] - pose[j, :2])), abs(pose[k, 2] - pose[j, 2])
+        moved = np.hypot(*(pose[k, :2] - pose[j, :2]))
+        turn = abs(pose[k, 2] - pose[j, 2])
         return max(moved / (APART_WIDTHS * width), turn / APART_TURN)
 
-    rows, end = [0], len(pose) - 1
+    rows = [0]
+    end = len(pose) - 1
     for k in range(0, len(pose), 10):
         if apart(rows[-1], k) >= 1.0:
             rows.append(k)

@@ -101,7 +101,8 @@ def papers_robot(name: str) -> CasterRobot:
 
 def reach(robot: CasterRobot, steering: Array) -> Reach:
     """Return what the `robot` reaches at `steering` (n,), rad, without friction."""
-    found, rolling = singularity(robot, steering), replace(robot, friction=Friction())
+    found = singularity(robot, steering)
+    rolling = replace(robot, friction=Friction())
     angles = np.arange(DIRECTIONS) * 2.0 * np.pi / DIRECTIONS
     ways = np.column_stack([np.cos(angles), np.sin(angles), np.zeros(DIRECTIONS)])
     outline = np.array([largest(rolling, steering, way) * way[:2] for way in ways])
@@ -113,7 +114,8 @@ def postures(out: Path, options: ModelOptions, progress: Any = lambda done: None
              ) -> dict[str, Any]:
     """Write the page of the postures into `out`; return the metrics."""
     name = options.robot or 'c3p'
-    robot, found = papers_robot(name), []
+    robot = papers_robot(name)
+    found = []
     for k, (_, degrees, _) in enumerate(POSTURES):
         found.append(reach(robot, np.radians(degrees)))
         progress((k + 1) / len(POSTURES))

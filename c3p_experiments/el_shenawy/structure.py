@@ -26,11 +26,14 @@ TITLE = "Control structure, fusion and angles of the papers' law"
 SOURCE = 'paper I, Figs 5-8, after the text'
 
 # measured and reference velocity of panel (c), m/s
-ACTUAL, REFERENCE = np.array([0.20, 0.35, 0.0]), np.array([0.45, 0.10, 0.0])
+ACTUAL = np.array([0.20, 0.35, 0.0])
+REFERENCE = np.array([0.45, 0.10, 0.0])
 # goal and place of panel (d), m: right of the line from the origin
-GOAL, PLACE = np.array([4.0, 2.0]), np.array([1.8, 0.2])
+GOAL = np.array([4.0, 2.0])
+PLACE = np.array([1.8, 0.2])
 # exponents of panel (e); distance to go along the line of panel (f), m
-EXPONENTS, TO_GO = (0.5, 1.0), 2.0
+EXPONENTS = (0.5, 1.0)
+TO_GO = 2.0
 
 PRINTED = FusionOptions(cosine='as_printed', complex_power='stop')
 

@@ -31,17 +31,22 @@ from c3p_experiments.loop.outcome import ExperimentRun, Outcome
 from c3p_kinematics.se2 import to_floor, wrap
 
 # paper I, Fig. 11: m/s along body +Y, rad/s, and the radius that follows, m
-EIGHT_SPEED, EIGHT_RATE = 0.3, 0.2
+EIGHT_SPEED = 0.3
+EIGHT_RATE = 0.2
 EIGHT_RADIUS = EIGHT_SPEED / EIGHT_RATE
 
 # paper II, Fig. 6: end of the ramp of Vy, m/s and s; steering angles of the second case, rad
-RAMP_Y_SPEED, RAMP_Y_TIME, RAMP_Y_STEERING = 0.09, 3.2, np.radians([45.0, -45.0, 90.0])
+RAMP_Y_SPEED = 0.09
+RAMP_Y_TIME = 3.2
+RAMP_Y_STEERING = np.radians([45.0, -45.0, 90.0])
 
 # paper II, Fig. 7: end of the ramp of Vx, m/s and s
-RAMP_X_SPEED, RAMP_X_TIME = 0.14, 15.0
+RAMP_X_SPEED = 0.14
+RAMP_X_TIME = 15.0
 
 # paper II, Fig. 9: m/s on the floor, and all steering angles, rad
-FLIP_VELOCITY, FLIP_STEERING = (0.5, 0.5, 0.0), np.radians(135.0)
+FLIP_VELOCITY = (0.5, 0.5, 0.0)
+FLIP_STEERING = np.radians(135.0)
 
 # window for the alignment after the middle of the eight, s
 CROSSING_WINDOW = 5.0
@@ -75,8 +80,10 @@ def velocity_metrics(log: LoopLog, velocity: Callable[[float], ArrayLike], direc
     true = to_floor(log.ground_truth.pose[:, 2], log.ground_truth.twist)
     aligned = settled_time(time, off_direction(log, direction))
     last = time > time[-1] - 1.0
-    final, target = true[last].mean(axis=0)[:2], commanded[last].mean(axis=0)[:2]
-    final_speed, missed = np.hypot(*final), np.hypot(*(final - target))
+    final = true[last].mean(axis=0)[:2]
+    target = commanded[last].mean(axis=0)[:2]
+    final_speed = np.hypot(*final)
+    missed = np.hypot(*(final - target))
     metrics: dict[str, Any] = {
         'reached': bool(aligned is not None and missed <= REACHED * np.hypot(*target)),
         'time_s': None, 'align_time_s': aligned,
@@ -119,7 +126,8 @@ def ramp(speed: float, until: float, direction: ArrayLike) -> Callable[[float], 
 def ramp_y(bench: Bench) -> Outcome:
     """Ramp of the velocity along Y, from trailing and from misaligned casters."""
     command = ramp(RAMP_Y_SPEED, RAMP_Y_TIME, (0.0, 1.0))
-    cases, runs = [], []
+    cases = []
+    runs = []
     for label, steering in (
             ('0°, 0°, 0°', 0.0),
             ('45°, −45°, 90°', np.resize(RAMP_Y_STEERING, bench.robot.count))):
@@ -165,7 +173,8 @@ def figure_eight(bench: Bench) -> Outcome:
     Path controllers follow the path, others the velocities of the paper.
     """
     controller = bench.controller(EIGHT_SPEED)
-    position, turn = controller.position(), 2.0 * np.pi / EIGHT_RATE
+    position = controller.position()
+    turn = 2.0 * np.pi / EIGHT_RATE
     path = eight(np.zeros(3), EIGHT_RADIUS)
     if hasattr(position, 'set_path'):
         log = bench.run(controller, PathSource(position, path), duration=3.0 * turn,

@@ -177,7 +177,8 @@ def joint_inverse(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike,
     if form == 'wheels':
         back = _wheels_inverse(space).T
         return InverseForm(back @ mass_matrix(robot, angles), back @ bias(robot, angles, nu))
-    wheels, shares = space.jacobian[:n], space.sensed[:, :n].T
+    wheels = space.jacobian[:n]
+    shares = space.sensed[:, :n].T
     spin = robot.wheel_radius**2 * robot.caster_inertia[:, 0]
     own = spin[:, None] * wheels
     spent = spin * space.drift[:n]
@@ -192,7 +193,8 @@ def _check(form: str) -> None:
 
 def _constrained(space: JointSpace, applied: Array) -> JointAcceleration:
     """Solve ``M_q q̈ − Aᵀλ = Q − G_q`` with ``A q̈ = A J̇ν``."""
-    size, rows = space.closure.shape[1], space.closure.shape[0]
+    size = space.closure.shape[1]
+    rows = space.closure.shape[0]
     system = np.block([[space.mass, -space.closure.T],
                        [space.closure, np.zeros((rows, rows))]])
     right = np.concatenate([applied - space.bias, space.closure @ space.drift])
@@ -214,7 +216,8 @@ def _wheels_inverse(space: JointSpace) -> Array:
 
 def _by_wheels(space: JointSpace, applied: Array) -> JointAcceleration:
     """Solve (13) with M(q_s) = J_x⁻ᵀ M J_x⁻¹; (14) follows from the rates of the platform."""
-    n, inverted = len(space.mass) // 2, _wheels_inverse(space)
+    n = len(space.mass) // 2
+    inverted = _wheels_inverse(space)
     mass = inverted.T @ space.jacobian.T @ space.mass @ space.jacobian @ inverted
     force = space.jacobian.T @ (applied - space.mass @ space.drift - space.bias)
     wheel = np.linalg.solve(mass, inverted.T @ force) + space.drift[:n]
@@ -236,7 +239,8 @@ def _blocks(space: JointSpace, applied: Array) -> JointAcceleration:
 
 
 def _result(space: JointSpace, accel: Array, multiplier: Array) -> JointAcceleration:
-    n, rest = len(accel) // 2, accel - space.drift
+    n = len(accel) // 2
+    rest = accel - space.drift
     return JointAcceleration(accel[:n], accel[n:], space.sensed @ rest, multiplier,
                              space.closure.T @ multiplier,
                              float(np.linalg.norm(space.closure @ rest)))
@@ -279,7 +283,9 @@ class WheelTorqueSimulation:
         """Stand with all angles 0."""
         _check(form)
         check_steering_weight(steering_weight)
-        self._robot, self._form, self._weight = robot, form, steering_weight
+        self._robot = robot
+        self._form = form
+        self._weight = steering_weight
         self._unit_delay = unit_delay
         self.reset(np.zeros(robot.count))
 

@@ -90,7 +90,8 @@ def simulate_excitation(bag: str | Path, robot: str = 'c3p', simulated: str | No
     if Path(bag).exists():
         # rejected before the drive
         raise ValueError(f'bag {bag}: exists already; name another place, or remove it')
-    excitation, model = excitation or Excitation(), load_casters(robot)
+    excitation = excitation or Excitation()
+    model = load_casters(robot)
     controller = controller or _first_law(model)
     moves = make_plant(plant, simulated or robot, PlantOptions(sensors=SensorSettings.ideal()))
     sensed = SensedPlant(moves, sensors, seed, model)

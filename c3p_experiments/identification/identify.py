@@ -74,7 +74,8 @@ def recording_of(log: RunLog, robot: CasterRobot, torque: str = 'command') -> Re
         left_out.append(f'{np.sum(~finite)} of {len(finite)} torques, not finite')
     if not finite.any():
         raise IdentificationError(f'bag {log.path}: no torque in it is finite')
-    when, value = commands.time[finite], commands.value[finite]
+    when = commands.time[finite]
+    value = commands.value[finite]
     in_order = _increasing(when)
     return Read(Recording(
         log.joints.time[later], np.unwrap(log.joints.steering[later], axis=0),
@@ -98,7 +99,8 @@ def _commanded(log: RunLog, robot: CasterRobot) -> Series:
 
 
 def _measured(log: RunLog, robot: CasterRobot, later: Array) -> Series:
-    time, torque = log.joints.time[later], log.joints.wheel_torque[later]
+    time = log.joints.time[later]
+    torque = log.joints.wheel_torque[later]
     # without reports the efforts are zero
     if not np.nan_to_num(torque).any():
         raise IdentificationError(f'bag {log.path}: joint_states carry no efforts of '
@@ -172,7 +174,8 @@ def identify_run(log: RunLog, robot: CasterRobot, torque: str = 'auto', **option
 def _better(found_with: Callable[[str, Read], Identified], command: Read, measured: Read,
             part: float) -> Identified:
     """Return the identification with smaller errors, of commanded and of reported torques."""
-    both, errors = [], []
+    both = []
+    errors = []
     for source, read in (('command', command), ('measured', measured)):
         try:
             both.append(found_with(source, read))

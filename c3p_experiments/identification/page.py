@@ -20,7 +20,8 @@ SHOWN = 3.0
 # largest relative error of a segment on a linear axis
 WIDE = 10.0
 
-DESCRIBED, FOUND = style.TRUE, style.SENSED
+DESCRIBED = style.TRUE
+FOUND = style.SENSED
 
 
 def identification_figure(found: Identification, robot: CasterRobot, recording: Recording,

@@ -25,7 +25,8 @@ PERSISTENT = 0.5
 RESOLVED = 1e-6
 
 # number of fixed parameters listed, and least listed influence, fraction of an estimate per 1 %
-LISTED, INFLUENTIAL = 3, 0.002
+LISTED = 3
+INFLUENTIAL = 0.002
 
 
 def metrics_of(found: Identification) -> dict[str, Any]:

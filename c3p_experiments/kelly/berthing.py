@@ -31,7 +31,12 @@ from c3p_multibody.trees import crba, momentum
 from c3p_plots import style
 
 # times of capture, start and end of the manoeuvre, latch, release of the arm, end, s
-CAPTURE, STILL, MOVED, LATCH, RELEASE, END = 5.0, 15.0, 75.0, 95.0, 96.0, 100.0
+CAPTURE = 5.0
+STILL = 15.0
+MOVED = 75.0
+LATCH = 95.0
+RELEASE = 96.0
+END = 100.0
 STEP = 0.02
 # bandwidth of the joint law, 1/s
 BANDWIDTH = 0.8
@@ -100,8 +105,10 @@ def berth(plan: Berth) -> tuple[Berth, Record, dict[str, Any]]:
 
 def start_of(plan: Berth, ahead: float = CAPTURE) -> tuple[Array, Array]:
     """Return q and q̇ of a `plan` from which the satellite is at the hand `ahead` s later."""
-    tree, count = plan.tree, plan.base
-    q, qd = np.zeros(tree.count), np.zeros(tree.count)
+    tree = plan.tree
+    count = plan.base
+    q = np.zeros(tree.count)
+    qd = np.zeros(tree.count)
     q[plan.arm] = plan.start
     turn, origin = pose(tree, q, plan.hand)
     centre = origin + turn @ (plan.reach - FIXTURE)
@@ -116,10 +123,13 @@ class _Law:
     """Computed torques towards a reference, with a constant joint inertia."""
 
     def __init__(self, plan: Berth, inertia: Array) -> None:
-        self.plan, self.inertia, self.largest = plan, inertia, 0.0
+        self.plan = plan
+        self.inertia = inertia
+        self.largest = 0.0
 
     def __call__(self, time: float, q: Array, qd: Array) -> Array:
-        plan, torque = self.plan, np.zeros(self.plan.tree.count)
+        plan = self.plan
+        torque = np.zeros(self.plan.tree.count)
         s, rate, accel = quintic(time, STILL, MOVED)
         change = plan.berth - plan.start
         error = plan.start + s * change - q[plan.arm]
@@ -134,7 +144,8 @@ class _Law:
 
 def _law(plan: Berth, q: Array) -> _Law:
     """Return the law with the inertia of arm and satellite, orbiter at rest."""
-    tree, held = plan.tree, np.array(q)
+    tree = plan.tree
+    held = np.array(q)
     held[plan.arm] = 0.5 * (plan.start + plan.berth)
     count = plan.base
     turn, origin = pose(tree, held, plan.hand)
@@ -249,7 +260,8 @@ def draw_checks(page: Any, grid: Any, row: int,
            {name: record for name, (_, record, _) in results.items()})
     ranks = page.add_subplot(grid[row, 1])
     style.dress(ranks, f'({letters[1]}) independent rows', TIME, 'rank')
-    kept, closed = {}, {}
+    kept = {}
+    closed = {}
     for k, (name, (plan, record, _)) in enumerate(results.items()):
         ranks.step(record.time, record.rank, color=style.CASTERS[k], linewidth=style.LINE,
                    label=name)

@@ -37,13 +37,18 @@ SOURCE = 'Kelly, Fig. 1, man in the loop'
 # the satellite is at the hand that much after the start, if the hand stays, s
 AHEAD = 20.0
 # largest distance and angle at which grapple and latch close, m and rad
-GRAPPLE, LATCH = (0.1, 0.15), (0.05, 0.05)
+GRAPPLE = (0.1, 0.15)
+LATCH = (0.05, 0.05)
 # speeds of the hand: initial values and limits, m/s and rad/s
-SPEED, TURN = (0.1, 0.5), (0.05, 0.2)
+SPEED = (0.1, 0.5)
+TURN = (0.05, 0.2)
 # bandwidth of the joints, 1/s; largest joint rate, rad/s; damping of their inverse kinematics, m
-BANDWIDTH, JOINT_RATE, DAMPED = 2.0, 0.1, 0.05
+BANDWIDTH = 2.0
+JOINT_RATE = 0.1
+DAMPED = 0.05
 # largest torque of a joint, N·m, and joint rate of an arm that stands, rad/s
-TORQUE, STILL = 1500.0, 1e-3
+TORQUE = 1500.0
+STILL = 1e-3
 
 SMALL: dict[str, Any] = {'digits': 1, 'scientific': True}
 ROWS = (Row('duration_s', 'duration', 's', digits=0),
@@ -88,13 +93,16 @@ class Berthing:
 
         From the hand to the fixture of the satellite; once grappled, to the berth.
         """
-        plan, q = self._plan, self.motion.q
+        plan = self._plan
+        q = self.motion.q
         turn, origin = pose(plan.tree, q, 'orbiter')
-        tip, angle = place_of(plan, q, plan.hand, plan.reach), q[plan.arm].sum()
+        tip = place_of(plan, q, plan.hand, plan.reach)
+        angle = q[plan.arm].sum()
         if self.grappled:
             berthed = np.zeros(plan.tree.count)
             berthed[plan.arm] = plan.berth
-            aim, aimed = place_of(plan, berthed, plan.hand, plan.reach), plan.berth.sum()
+            aim = place_of(plan, berthed, plan.hand, plan.reach)
+            aimed = plan.berth.sum()
         else:
             aim = turn.T @ (place_of(plan, q, 'satellite', FIXTURE) - origin)
             aimed = q[-1] - q[2]
@@ -111,7 +119,8 @@ class Berthing:
         """Make the next constraint, if it is near: the grapple, then the latch."""
         if not self.near:
             return False
-        plan, motion = self._plan, self.motion
+        plan = self._plan
+        motion = self.motion
         name, base, point = (('latch', 'orbiter', np.zeros(3)) if self.grappled
                              else ('grapple', plan.hand, FIXTURE))
         if self.grappled:
@@ -120,7 +129,8 @@ class Berthing:
         loss = motion.add(weld).energy_loss
         self._facts['latch_loss_j' if self.grappled else 'capture_loss_j'] = loss
         self._instants['latch' if self.grappled else 'capture'] = motion.time
-        self.latched, self.grappled = self.grappled, True
+        self.latched = self.grappled
+        self.grappled = True
         self.command(np.zeros(3))
         return True
 
@@ -136,7 +146,8 @@ class Berthing:
 
     def command(self, velocity: Array) -> None:
         """Move the hand with `velocity` (vx, vy, ω) in the axes of the orbiter from now on."""
-        plan, q = self._plan, self.motion.q
+        plan = self._plan
+        q = self.motion.q
         # what stands is held in place; what moves, only braked
         if np.any(velocity) or np.abs(self.motion.qd[plan.arm]).max() > STILL:
             self._held = q[plan.arm]
@@ -157,7 +168,8 @@ class Berthing:
     def warm_up() -> None:
         """Compile what all states of the scene need."""
         one = Berthing()
-        tree, motion = one._plan.tree, one.motion
+        tree = one._plan.tree
+        motion = one.motion
         one.advance(STEP)
         for base in (one._plan.hand, 'orbiter'):
             motion.add(Weld.here(tree, motion.q, 'satellite', base, name=base))
@@ -180,7 +192,8 @@ class Berthing:
     def finish(self, out: Path) -> dict[str, Any]:
         """Draw the page into `out`; return the metrics."""
         self._drift()
-        plan, record = self._plan, self.motion.record
+        plan = self._plan
+        record = self.motion.record
         moments = np.array([momentum(plan.tree, *state) for state in zip(
             record.q[::20], record.qd[::20], strict=True)])
         metrics = {'conditions': {'by': 'keys'}, 'reached': self.released,
@@ -198,7 +211,8 @@ class Berthing:
 
     def _torque(self, time: float, q: Array, qd: Array) -> Array:
         """Return the torques towards the commanded joint rates; none on a closed chain."""
-        arm, torque = self._plan.arm, np.zeros(self._plan.tree.count)
+        arm = self._plan.arm
+        torque = np.zeros(self._plan.tree.count)
         if self._inertia is not None:
             error = self._held + self._rate * (time - self._since) - q[arm]
             wanted = self._inertia @ (BANDWIDTH**2 * error
@@ -212,7 +226,8 @@ class Berthing:
         """Return the inertia that the joints of the arm feel; None on a closed chain."""
         if self.grappled and self.latched:
             return None
-        tree, q = self._plan.tree, self.motion.q
+        tree = self._plan.tree
+        q = self.motion.q
         rows = evaluate(tree, list(self.motion.constraints), q, np.zeros(tree.count)).jacobian
         free = svd_basis(rows).basis if len(rows) else np.eye(tree.count)
         arm = free[self._plan.arm]

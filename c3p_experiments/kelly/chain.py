@@ -15,9 +15,14 @@ from c3p_multibody.constraints import ConstrainedMotion, Contact, Record
 from c3p_multibody.trees import Body, Joint, Tree
 from c3p_plots import style
 
-LINKS, LENGTH, MASS = 5, 0.25, 0.4
-STIFFNESS, DAMPING = 14.0, 0.2
-WALL, DURATION, STEP = 0.55, 6.0, 2.5e-4
+LINKS = 5
+LENGTH = 0.25
+MASS = 0.4
+STIFFNESS = 14.0
+DAMPING = 0.2
+WALL = 0.55
+DURATION = 6.0
+STEP = 2.5e-4
 # cycle of the spring torques: 1 ms
 HOLD = 4
 RESTITUTION = 0.5

@@ -38,7 +38,8 @@ SIZES = (2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32, 48)
 PRINTED = 12
 
 # repetitions, taken in turns; bytes of the inertia matrices of a batch, that it fits a cache
-ROUNDS, BATCH = 41, 2**17
+ROUNDS = 41
+BATCH = 2**17
 
 ROWS = (Row('serial.crossing', 'chain: articulated bodies are faster from n =', digits=0,
             printed='12, by operations'),
@@ -80,7 +81,9 @@ def _measure(tree: Tree) -> tuple[float, float, float]:
     n = tree.count
     rows = max(8, BATCH // (8 * n * n))
     q, rate, torque = np.random.default_rng(0).uniform(-2, 2, (3, rows, n))
-    none, one, other = np.zeros((rows, 0, 6)), np.empty((rows, n)), np.empty((rows, n))
+    none = np.zeros((rows, 0, 6))
+    one = np.empty((rows, n))
+    other = np.empty((rows, n))
     works = composite_workspace(tree, rows), aba_workspace(tree)
     composite, articulated = times_of([
         lambda: forward_composite_into(tree, works[0], q, rate, torque, none, one),
@@ -114,12 +117,14 @@ def run_crossover(out: Path, sizes: tuple[int, ...] = SIZES) -> dict[str, Any]:
 
 def _page(curves: dict[str, CrossoverCurve], metrics: dict[str, Any], out: Path) -> list[Path]:
     sizes = metrics['serial']['sizes']
-    serial, branched = metrics['serial']['crossing'], metrics['branched']['crossing']
+    serial = metrics['serial']['crossing']
+    branched = metrics['branched']['crossing']
     page, grid = style.page(TITLE, [
         f'articulated bodies are faster from n = {serial} (chain) and {branched} (binary tree)',
         'times on this computer, batches of states, one thread'], SOURCE, rows=1, columns=2,
         size=(12.0, 4.6))
-    times, ratios = page.add_subplot(grid[0, 0]), page.add_subplot(grid[0, 1])
+    times = page.add_subplot(grid[0, 0])
+    ratios = page.add_subplot(grid[0, 1])
     for (name, curve), dash in zip(curves.items(), ('-', '--'), strict=True):
         text = 'chain' if name == 'serial' else 'binary tree'
         for values, method, colour in ((curve.composite, 'composite bodies', style.SENSED),

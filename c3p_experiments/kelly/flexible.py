@@ -24,9 +24,14 @@ TITLE = 'An elastic arm slews with a load'
 SOURCE = 'Kelly, flexible bodies'
 
 # m, kg/m, N·m²
-LENGTH, DENSITY, STIFFNESS = 2.0, 0.5, 150.0
+LENGTH = 2.0
+DENSITY = 0.5
+STIFFNESS = 150.0
 TIP = ('tip_x', 'tip_y', 'tip_turn')
-TORQUE, PHASE, END, SAMPLES = 5.0, 0.8, 3.0, 80
+TORQUE = 5.0
+PHASE = 0.8
+END = 3.0
+SAMPLES = 80
 # relative, of the integrator
 TOLERANCE = 1e-9
 # rates of rotation over √(EI/ρA L⁴), and the first frequency out of the plane of rotation there
@@ -66,15 +71,19 @@ def slew(modes: int = 3, samples: int = SAMPLES) -> Slew:
     """Return the motion with `modes`, with about `samples` points of time in each phase."""
     arm = loaded_arm(modes)
     z = zd = np.zeros(arm.size)
-    parts, work, begin = [], 0.0, 0.0
+    parts = []
+    work = 0.0
+    begin = 0.0
     for torque, end in ((TORQUE, PHASE), (-TORQUE, 2 * PHASE), (0.0, END)):
         time = np.linspace(begin, end, samples + 1)
         places, rates = arm.simulate(z, zd, time, lambda *_, torque=torque: [torque], TOLERANCE)
         energy = np.array([arm.energy(*state) for state in zip(places, rates, strict=True)])
         error = energy - work - torque * (places[:, 0] - z[0])
         parts.append((time, places, rates, error))
-        work, begin = work + torque * (places[-1, 0] - z[0]), end
-        z, zd = places[-1], rates[-1]
+        work = work + torque * (places[-1, 0] - z[0])
+        begin = end
+        z = places[-1]
+        zd = rates[-1]
     when, places, rates, error = (np.concatenate(part) for part in zip(*parts, strict=True))
     return Slew(when, places, rates, error, arm)
 
@@ -104,7 +113,8 @@ def rotating(rates: tuple[int, ...] = RATES, modes: int = 6) -> Array:
 
 def run_flexible(out: Path, samples: int = SAMPLES) -> dict[str, Any]:
     """Run with `samples` points of time in a phase; draw the page in `out`, return metrics."""
-    found, curves = slew(samples=samples), rotating()
+    found = slew(samples=samples)
+    curves = rotating()
     bending = np.array([found.arm.tree_state(*state)[0][2]
                         for state in zip(found.z, found.zd, strict=True)])
     after = found.time > 2 * PHASE

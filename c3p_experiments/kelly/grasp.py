@@ -25,16 +25,27 @@ from c3p_multibody.constraints import ConstrainedMotion, Contact, Record, Weld
 from c3p_multibody.trees import Body, Joint, Tree, bias, crba, point_jacobian
 from c3p_plots import style
 
-LENGTHS, MASSES = (0.55, 0.5, 0.15), (2.0, 1.5, 0.5)
+LENGTHS = (0.55, 0.5, 0.15)
+MASSES = (2.0, 1.5, 0.5)
 BASES = (-0.6, 0.6)
 HEIGHT = 0.8
-BOX, BOX_MASS = (0.3, 0.2), 2.0
+BOX = (0.3, 0.2)
+BOX_MASS = 2.0
 STEP = 1e-3
 # speed of the box, m/s, and times of catch, lifting, carrying, setting down, release, end, s
-SLIDE, CATCH, LIFTED, CARRIED, DOWN, RELEASE, END = 0.15, 1.0, 1.8, 2.8, 3.6, 3.7, 4.5
-LIFT, CARRY, TILT = 0.3, 0.2, np.radians(15.0)
+SLIDE = 0.15
+CATCH = 1.0
+LIFTED = 1.8
+CARRIED = 2.8
+DOWN = 3.6
+RELEASE = 3.7
+END = 4.5
+LIFT = 0.3
+CARRY = 0.2
+TILT = np.radians(15.0)
 # gains of the joints, 1/s² and 1/s
-STIFF, DAMP = 900.0, 60.0
+STIFF = 900.0
+DAMP = 60.0
 ARM = len(LENGTHS)
 # largest final position error of the box, m
 NEAR = 0.01
@@ -70,7 +81,8 @@ def hand_path(arm: int) -> Reference:
         grip = (BOX[0] / 2 + apart) * side
         return np.array([x + grip * np.cos(tilt), y + grip * np.sin(tilt), turn + tilt])
 
-    ground, top = BOX[1] / 2, BOX[1] / 2 + LIFT
+    ground = BOX[1] / 2
+    top = BOX[1] / 2 + LIFT
     return point_to_point([(0.0, at(0.0, ground + 0.15, 0.0, 0.12)),
                            (CATCH, at(0.0, ground, 0.0)),
                            (LIFTED, at(0.0, top, TILT)), (CARRIED, at(CARRY, top, -TILT)),
@@ -80,7 +92,8 @@ def hand_path(arm: int) -> Reference:
 
 def joint_path(arm: int) -> Reference:
     """Return the joint angles that follow `hand_path` of `arm`, with two derivatives."""
-    hand, base = hand_path(arm), np.array([BASES[arm], HEIGHT, 0.0])
+    hand = hand_path(arm)
+    base = np.array([BASES[arm], HEIGHT, 0.0])
     side = -1.0 if arm == 0 else 1.0
 
     def angles(time: float) -> Array:
@@ -107,7 +120,8 @@ class Law:
     def __init__(self, tree: Tree) -> None:
         """Set tree and paths."""
         self.tree, self.paths = tree, [joint_path(0), joint_path(1)]
-        self.holds, self.largest = False, 0.0
+        self.holds = False
+        self.largest = 0.0
 
     def __call__(self, time: float, q: Array, qd: Array) -> Array:
         """Return the torques at a state."""
@@ -132,11 +146,13 @@ def run_grasp(out: str | Path) -> dict[str, Any]:
     """Simulate catch, transport and release; draw the page into `out`, return the metrics."""
     tree = grasp_tree()
     law = Law(tree)
-    q, qd = np.zeros(tree.count), np.zeros(tree.count)
+    q = np.zeros(tree.count)
+    qd = np.zeros(tree.count)
     for arm, path in enumerate(law.paths):
         q[ARM * arm:ARM * arm + ARM] = path(0.0)[0]
     # the box reaches the middle at the time of the catch
-    q[-3:], qd[-3:] = (-SLIDE * CATCH, BOX[1] / 2, 0.0), (SLIDE, 0.0, 0.0)
+    q[-3:] = (-SLIDE * CATCH, BOX[1] / 2, 0.0)
+    qd[-3:] = (SLIDE, 0.0, 0.0)
     corners = [Contact(body='box', point=(side * BOX[0] / 2, -BOX[1] / 2, 0), normal=(0, 1, 0),
                        restitution=0.2, name=f'corner {name}')
                for side, name in ((-1, 'left'), (1, 'right'))]

@@ -117,7 +117,8 @@ def _page(metrics: dict[str, Any], sizes: tuple[int, ...], out: Path) -> list[Pa
     right.axis('off')
     right.set_title('(c) multiplications, additions, time', fontsize=style.TITLE, loc='left',
                     fontweight='bold', color=style.INK)
-    cells, shown = [], [n for n in TABLE if n in sizes]
+    cells = []
+    shown = [n for n in TABLE if n in sizes]
     for name, method in METHODS.items():
         row = metrics['methods'][name]
         for n in shown:

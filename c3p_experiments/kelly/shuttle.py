@@ -16,7 +16,8 @@ SATELLITE = 3.0e3, np.array([1.4, 1.6, 1.6])
 # from the satellite's centre to its grapple fixture, in its axes
 FIXTURE = np.array([-1.5, 0.0, 0.0])
 SHOULDER = np.array([6.0, 0.0, 2.5])
-Y, Z = (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+Y = (0.0, 1.0, 0.0)
+Z = (0.0, 0.0, 1.0)
 X = (1.0, 0.0, 0.0)
 
 

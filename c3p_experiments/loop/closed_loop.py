@@ -160,12 +160,18 @@ def run_loop(plant: Plant, law: LoopLaw, source: Source, *, duration: float,
     odometry.reset(pose)
     record = _Record(plant)
     waiting = sorted(pushes, key=lambda push: push.time)
-    period, command_period = 1.0 / rate, 1.0 / command_rate
+    period = 1.0 / rate
+    command_period = 1.0 / command_rate
     first = plant.reset(pose=pose, steering=steering)
     sample: JointSample | None = first
     command = Command(Setpoint(np.zeros(3)), False)
-    begin, last, due = first.time, first.time - period, first.time
-    torque, ended, fault, until = np.zeros(plant.robot.efforts), False, '', np.inf
+    begin = first.time
+    last = first.time - period
+    due = first.time
+    torque = np.zeros(plant.robot.efforts)
+    ended = False
+    fault = ''
+    until = np.inf
     for _ in range(int(round(duration * rate)) + 1):
         # without a sample the cycle is skipped and the torque is held
         if sample is not None:
@@ -177,12 +183,14 @@ def run_loop(plant: Plant, law: LoopLaw, source: Source, *, duration: float,
             if not record.rows:
                 law.reset(sensed)
                 source.start(estimate)
-            started, busy = time.perf_counter(), time.thread_time()
+            started = time.perf_counter()
+            busy = time.thread_time()
             if not fault:
                 try:
                     torque = law.step(sensed, command.setpoint, now - last)
                 except Divergence as error:
-                    torque, fault = np.zeros(plant.robot.efforts), f'the law {error}'
+                    torque = np.zeros(plant.robot.efforts)
+                    fault = f'the law {error}'
                     until = now + COASTING
             spent = (time.perf_counter() - started, time.thread_time() - busy)
             if not fault:
@@ -216,7 +224,8 @@ class _Record:
     def add(self, sample: JointSample, estimate: OdometryEstimate, twist: Array, torque: Array,
             spent: tuple[float, float]) -> None:
         """Append one cycle."""
-        truth, slip = self._plant.truth(), estimate.slip
+        truth = self._plant.truth()
+        slip = estimate.slip
         suspect = np.zeros(len(sample.steering), bool)
         if slip.slipping and slip.suspect >= 0:
             suspect[slip.suspect] = True
@@ -267,7 +276,8 @@ class Held:
     def __init__(self, dwell: float = 0.3, speed: float = 0.005, yaw_rate: float = 0.01,
                  patience: float = 5.0) -> None:
         """Start with nothing held."""
-        self._speed, self._yaw_rate = speed, yaw_rate
+        self._speed = speed
+        self._yaw_rate = yaw_rate
         self._long = (dwell, patience)
         self._since: list[float] = [np.inf, np.inf]
 

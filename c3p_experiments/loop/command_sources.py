@@ -74,7 +74,8 @@ class GoalSource:
         """Take the goals; `start` sets the first."""
         self.controller = controller
         self.goals = [np.array(goal, float) for goal in goals]
-        self._dwell, self._patience = dwell, patience
+        self._dwell = dwell
+        self._patience = patience
         self._with_twist = len(inspect.signature(controller.step).parameters) > 1
         # times at which goals were done, s, by the clock of the run
         self.times: list[float] = []

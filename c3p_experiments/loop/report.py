@@ -10,7 +10,9 @@ from typing import Any, Protocol
 from c3p_experiments.loop.outcome import Row
 
 # verdicts of a metric with a bar
-STRETCH, MET, MISSED = 'stretch', 'met', 'MISSED'
+STRETCH = 'stretch'
+MET = 'met'
+MISSED = 'MISSED'
 
 # text for a metric that does not exist, mostly the time of an event that did not occur
 NEVER = 'never'
@@ -53,7 +55,8 @@ def _table_row(row: Row, value: float | None, bar: float | None) -> dict[str, An
 def table_cells(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
     """Return the rows of a table as text, in the order of `COLUMNS`."""
     def number(row: Mapping[str, Any], key: str) -> str:
-        value, form = row[key], 'e' if row['scientific'] else 'f'
+        value = row[key]
+        form = 'e' if row['scientific'] else 'f'
         return '' if value is None else f'{value:.{row["digits"]}{form}}'
 
     def limit(row: Mapping[str, Any], key: str) -> str:

@@ -189,7 +189,8 @@ class Pool:
 
     def _answer(self, process: Process) -> Iterator[tuple[Any, Any]]:
         """Receive from a process; yield its task if that is done or lost."""
-        task, answer = process.task, process.receive()
+        task = process.task
+        answer = process.receive()
         if answer == READY and not process.ready:
             process.ready = True
             process.send()

@@ -108,7 +108,8 @@ class Compute:
 
     def __init__(self, answers: Answers, block: int) -> None:
         """Take what computes tasks, and the size of the blocks."""
-        self._answers, self._block = answers, block
+        self._answers = answers
+        self._block = block
 
     def __call__(self, function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]],
                  lost: Give | None = None) -> Iterator[Any]:
@@ -189,7 +190,8 @@ def _on_cluster(client: Any, take: Take) -> Iterator[tuple[Task, Any]]:
     """Yield tasks with their answers; few more are at the scheduler than there are threads."""
     from dask.distributed import KilledWorker, as_completed
 
-    done, flying = as_completed(loop=client.loop), dict[Any, Task]()
+    done = as_completed(loop=client.loop)
+    flying = dict[Any, Task]()
     while True:
         # workers come and go
         room = AHEAD * max(1, sum(client.nthreads().values()))

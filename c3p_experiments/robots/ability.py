@@ -16,7 +16,8 @@ from c3p_kinematics.singularity import always_actuated, singularity
 from c3p_kinematics.slip import detect_slip
 
 # random postures of the statistics, and their seed
-POSTURES, SEED = 40, 16
+POSTURES = 40
+SEED = 16
 
 # directions of accelerations in a posture: x, y, both diagonals, and yaw
 ACROSS = np.sqrt(0.5)
@@ -24,10 +25,13 @@ PROBES = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [ACROSS, ACROSS, 0.0],
                    [ACROSS, -ACROSS, 0.0], [0.0, 0.0, 1.0]])
 
 # slip that is put into a wheel, and the speed of the robot, m/s; confidence that names a wheel
-SLIP, SPEED, SURE = 0.2, 0.3, 0.9
+SLIP = 0.2
+SPEED = 0.3
+SURE = 0.9
 
 # slower robots do not travel, m/s² and rad/s²: a ramp of 10 mm/s² takes 10 s to 10 cm/s
-LEAST, LEAST_TURN = 0.01, 0.02
+LEAST = 0.01
+LEAST_TURN = 0.02
 
 # robots that correct their heading by less may stop short, rad/s²
 LEAST_HEADING = 0.05
@@ -111,7 +115,8 @@ class Ability(NamedTuple):
                 f'2 of 3 freedoms are driven, and in most directions the wheels accelerate it by '
                 f'{middle:.3g} m/s² with trailing casters, at least {LEAST:g} is needed']
         found = []
-        slow, turn = float(self.travel.along.min()), float(self.travel.turn.min())
+        slow = float(self.travel.along.min())
+        turn = float(self.travel.turn.min())
         if slow < LEAST:
             angle = np.degrees(self.travel.direction[int(self.travel.along.argmin())])
             found.append(f'the wheels accelerate it by {slow:.3g} m/s² towards {angle:.0f}° with '
@@ -150,7 +155,9 @@ def ability_of(robot: CasterRobot) -> Ability:
     postures = random.uniform(-np.pi, np.pi, (POSTURES, robot.count))
     measured = singularity(robot, postures)
     found = np.array([[reach(robot, posture, probe) for probe in PROBES] for posture in postures])
-    n, bound, rank = robot.count, torque_bounds(robot), int(measured.rank.max())
+    n = robot.count
+    bound = torque_bounds(robot)
+    rank = int(measured.rank.max())
     return Ability(
         rank, _summary(robot, rank), bound[:n], np.asarray(robot.torque_limit),
         traction_torque(robot), least_loads(robot),
@@ -209,7 +216,8 @@ def singular_postures(robot: CasterRobot) -> list[tuple[str, Array, Array]]:
 
 def ability_json(ability: Ability) -> dict[str, Any]:
     """Return the abilities for JSON, SI units."""
-    moved, turned = ability.accelerations[:, :4], ability.accelerations[:, 4]
+    moved = ability.accelerations[:, :4]
+    turned = ability.accelerations[:, 4]
     return {
         'driven_freedoms': ability.freedoms,
         'torque_bound_nm': ability.bound.tolist(),

@@ -23,16 +23,21 @@ from c3p_experiments.robots.pace import Pace
 from c3p_kinematics.se2 import wrap
 
 # start steerings, and the seed of their angles
-STEERINGS, SEED = 12, 2007
+STEERINGS = 12
+SEED = 2007
 
 # longest drive: times that without errors, and an addition for the casters, s
-PATIENCE, EXTRA = 3.0, 10.0
+PATIENCE = 3.0
+EXTRA = 10.0
 
 # of a robot out of control: away from where it may be, times the length of the drive; yaw, rad
-AWAY, TURNED = 1.5, 2.0 * math.pi
+AWAY = 1.5
+TURNED = 2.0 * math.pi
 
 # time without 1 cm or 0.02 rad of progress that ends a drive to a goal, s
-PROGRESS, CLOSER, TURNED_CLOSER = 8.0, 0.01, 0.02
+PROGRESS = 8.0
+CLOSER = 0.01
+TURNED_CLOSER = 0.02
 
 # time in the goal zone that ends a drive which does not come to rest, s
 LINGER = 2.0
@@ -109,7 +114,8 @@ class DriveOutcome:
 
 def tasks(robot: CasterRobot, pace: Pace) -> list[BatteryDrive]:
     """Return the drives of `robot` at its `pace`."""
-    n, reach = robot.count, pace.length
+    n = robot.count
+    reach = pace.length
     level = np.zeros(n)
     half_turn = pace._replace(**pace.turning()).seconds(TURN_LENGTH * math.pi)
     out = [
@@ -136,7 +142,8 @@ class _Watch:
     """Condition `stop`: the goal is held, or the robot is out of control."""
 
     def __init__(self, task: BatteryDrive) -> None:
-        self._held, self.runaway = Held(DWELL, patience=LINGER), False
+        self._held = Held(DWELL, patience=LINGER)
+        self.runaway = False
         self._far = AWAY * max(float(np.hypot(*task.goal[:2])), 4.0 * task.radius, 0.5)
         self._turned, self._last, self._eight = 0.0, None, task.radius > 0.0
         self._goal, self._nearest, self._since = task.goal, np.full(2, np.inf), 0.0
@@ -177,7 +184,8 @@ def drive(bench: RobotBench, task: BatteryDrive, pace: Pace) -> DriveOutcome:
         return DriveOutcome(task, bench.conditions.plant, failure=CLOSED)
     bench.gains = {**(pace.turning() if in_place else pace.straight()),
                    **(ANY_HEADING if free else {})}
-    controller, watch = bench.controller(), _Watch(task)
+    controller = bench.controller()
+    watch = _Watch(task)
     path = figure_eight(np.zeros(3), task.radius) if task.radius else None
     source = (PathSource(controller.position(), path) if path is not None
               else GoalSource(controller.position(), [task.goal]))
@@ -209,7 +217,8 @@ def _ring_errors(metrics: dict[str, Any], log: LoopLog, radius: float) -> None:
     centres = [(-radius, 0.0), (radius, 0.0)]
     for prefix, motion in (('', log.odom), ('ground_truth_', log.ground_truth)):
         largest, rms = largest_and_rms(ring_error(motion, centres, radius))
-        metrics[f'{prefix}path_error_max_m'], metrics[f'{prefix}path_error_rms_m'] = largest, rms
+        metrics[f'{prefix}path_error_max_m'] = largest
+        metrics[f'{prefix}path_error_rms_m'] = rms
 
 
 def _missed(metrics: dict[str, Any]) -> str:

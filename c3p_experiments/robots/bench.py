@@ -31,8 +31,10 @@ class RobotBench(Bench):
                  progress: Callable[[float], None] | None = None) -> None:
         """Take the robot, which is not loaded, and start without a run that compiles."""
         self.conditions, self.robot, self.robot_name = conditions, robot, robot.name
-        self._described, self._shape_from = robot, shape_from
-        self._progress, self._done = progress, 0
+        self._described = robot
+        self._shape_from = shape_from
+        self._progress = progress
+        self._done = 0
         self.gains: Mapping[str, float] = {}
 
     def controller(self, speed: float | None = None) -> Controller:

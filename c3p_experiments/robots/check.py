@@ -113,7 +113,9 @@ def check_robot(source: str, options: Mapping[str, Any], *, battery: bool = True
 def _drives(robot: CasterRobot, ability: Ability, pace: Pace, source: str, controller: str,
             progress: Callable[[float], None] | None) -> list[DriveOutcome]:
     shape = None if describes_urdf(source) else source
-    planned, jobs, done = tasks(robot, pace), [], []
+    planned = tasks(robot, pace)
+    jobs = []
+    done = []
     for plant in PLANTS:
         bench = RobotBench(robot, Conditions(plant=plant, controller=controller), shape)
         reason = _obstacle(bench, ability)

@@ -17,7 +17,8 @@ from c3p_experiments.robots.battery import DriveOutcome
 from c3p_plots import style
 
 # points of a path, and bins of a torque line: a page holds 32 drives
-POINTS, BINS = 160, 140
+POINTS = 160
+BINS = 140
 
 # line styles of wheels, for readers without colour
 DASHES = ('-', '--', '-.', ':', (0, (6, 1, 1, 1, 1, 1)), (0, (1, 1)))
@@ -52,7 +53,8 @@ def _path(axes: Axes, drives: Sequence[DriveOutcome], robot: CasterRobot, title:
     for drive in drives:
         run = drive.run
         assert run is not None
-        motion, facts = run.log.ground_truth, run.facts
+        motion = run.log.ground_truth
+        facts = run.facts
         step = max(1, len(motion.time) // POINTS)
         wanted = np.array([np.asarray(p)[:2] for p in facts.get('curve', facts.get('points'))])
         axes.plot(*wanted[::max(1, len(wanted) // POINTS)].T, color=style.REFERENCE,

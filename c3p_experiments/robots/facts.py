@@ -59,7 +59,8 @@ def limit(value: float) -> str:
 def body_table(robot: CasterRobot) -> Markup:
     """Return masses, inertias and friction."""
     def spread(values: np.ndarray, form: str = '.3g') -> str:
-        low, high = float(np.min(values)), float(np.max(values))
+        low = float(np.min(values))
+        high = float(np.max(values))
         return format(low, form) if np.isclose(low, high) else f'{low:{form}} to {high:{form}}'
 
     friction = robot.losses

@@ -18,7 +18,10 @@ from c3p_kinematics.singularity import length_scale
 
 # length of the drives over the length scale of the robot, its limits, m, and the longest time at
 # full speed, s
-LENGTHS, SHORTEST, LONGEST, CRUISE = 4.0, 0.8, 1.6, 5.0
+LENGTHS = 4.0
+SHORTEST = 0.8
+LONGEST = 1.6
+CRUISE = 5.0
 
 # the ring of the figure eight, times the distance of the farthest pivot
 RING = 1.5
@@ -74,8 +77,11 @@ def pace_of(robot: CasterRobot, ability: Travel) -> Pace:
     Each is the smaller of the default of `PathGains` and what torque, traction, wheel rates and
     casters allow, so that a strong robot has the defaults.
     """
-    usual, limits, free = PathGains(), limits_of_reach(robot, ability), driven_freedoms(robot) < 3
-    most, turn = limits.acceleration, limits.yaw_acceleration
+    usual = PathGains()
+    limits = limits_of_reach(robot, ability)
+    free = driven_freedoms(robot) < 3
+    most = limits.acceleration
+    turn = limits.yaw_acceleration
     length = float(np.clip(LENGTHS * length_scale(robot), SHORTEST, LONGEST))
     acceleration = min(usual.acceleration, most)
     speed = min(usual.speed, limits.speed, math.sqrt(acceleration * length))

@@ -33,14 +33,16 @@ class Passage(NamedTuple):
 
 def verdict(check: RobotCheck) -> Answer:
     """Return the verdict: whether the robot drives."""
-    question, total = 'Does it drive?', len(check.drives)
+    question = 'Does it drive?'
+    total = len(check.drives)
     obstacles = check.ability.obstacles()
     if obstacles:
         return Answer(question, 'Not driven' if total else 'It cannot do the battery',
                       f'{_sentence(obstacles)}', 'bad', 'ability')
     if not total:
         return Answer(question, 'Not tried', 'The battery was not requested.', 'none', 'ability')
-    missed, driven = check.missed, [d for d in check.drives if d.metrics]
+    missed = check.missed
+    driven = [d for d in check.drives if d.metrics]
     if not missed:
         path = max(d.metrics['ground_truth_path_error_max_m'] for d in driven)
         final = max(d.metrics['ground_truth_final_error_m'] for d in driven)
@@ -59,7 +61,8 @@ def _sentence(texts: list[str]) -> str:
 
 def answers(check: RobotCheck) -> list[Answer]:
     """Return the answers at the top of the page and of the text on the terminal."""
-    robot, ability = check.robot, check.ability
+    robot = check.robot
+    ability = check.ability
     warned = [note for note in check.notes if note.kind == 'warning']
     assumed = len(check.notes) - len(warned)
     read = Answer(
@@ -114,7 +117,8 @@ def _smooth(check: RobotCheck) -> list[Answer]:
 
 def sections(check: RobotCheck) -> list[Passage]:
     """Return the sections of the page."""
-    robot, ability = check.robot, check.ability
+    robot = check.robot
+    ability = check.ability
     out = [
         Passage('read', 'The robot', 'From above, all joints at zero; x is forward. Filled wheels '
                 'are driven, a ring is a steering motor. Offsets are from the steering axis to '
@@ -165,7 +169,8 @@ def _obstacles(check: RobotCheck) -> Markup:
 
 
 def _slip_text(check: RobotCheck) -> str:
-    n, slips = check.robot.count, check.ability.isolation
+    n = check.robot.count
+    slips = check.ability.isolation
     common = (f'{n} casters measure the motion with {2 * n} sensors for 3 unknowns: '
               f'{_count(slips.equations, "spare equation")}. A wheel that turns 0.2 m/s too fast '
               f'is detected in {slips.detected:.0%} of random postures and motions')

@@ -40,11 +40,13 @@ def draw_from_above(axes: Axes, robot: CasterRobot, steering: Array) -> None:
                            edgecolor=style.MUTED, linewidth=0.9, zorder=1))
     for i in range(robot.count):
         forward = np.array([-np.sin(steering[i]), np.cos(steering[i])])
-        hip, axle = robot.hip_position[i], np.array([forward[1], -forward[0]])
+        hip = robot.hip_position[i]
+        axle = np.array([forward[1], -forward[0]])
         contact = hip - robot.caster_offset[i] * forward
         along = robot.wheel_radius[i] * forward
         wide = 0.5 * WHEEL_WIDTH * robot.wheel_radius[i] * axle
-        colour, driven = style.caster_colour(i), bool(robot.driven[i])
+        colour = style.caster_colour(i)
+        driven = bool(robot.driven[i])
         axes.plot(*np.array([hip, contact]).T, color=style.INK, linewidth=1.1, zorder=4)
         axes.add_patch(Polygon(
             [contact + along + wide, contact - along + wide, contact - along - wide,
@@ -99,7 +101,8 @@ def _scale_bar(axes: Axes, size: float) -> None:
 
 def _dimensions(sheet: Figure, robot: CasterRobot) -> None:
     """Write hips, offsets, radii and zero angles beside the picture."""
-    top, step = 0.93, min(0.052, 0.8 / (3.2 * robot.count + 3.0))
+    top = 0.93
+    step = min(0.052, 0.8 / (3.2 * robot.count + 3.0))
     y = top
     for i in range(robot.count):
         x, here = robot.hip_position[i].round(9) + 0.0
@@ -160,7 +163,8 @@ def draw_lost(axes: Axes, lost: Array, size: float, colour: str = style.ALERT) -
     """
     options: dict[str, Any] = {'arrowstyle': '<|-|>', 'mutation_scale': 12, 'color': colour,
                                'linewidth': 2.0, 'zorder': 9}
-    speed, rate = float(np.hypot(*lost[:2])), float(lost[2])
+    speed = float(np.hypot(*lost[:2]))
+    rate = float(lost[2])
     if abs(rate) * 4.0 * size < speed:
         way = 0.45 * size * lost[:2] / speed
         axes.add_patch(FancyArrowPatch(tuple(-way), tuple(way), **options))

@@ -12,18 +12,24 @@ from c3p_dynamics.traction import least_loads
 from c3p_kinematics.singularity import length_scale
 
 # ranges: casters; offset and wheel radius, m; mass, kg; motor, N·m
-CASTERS, OFFSET, RADIUS = (2, 6), (0.01, 0.15), (0.02, 0.15)
-MASS, TORQUE = (5.0, 300.0), (0.5, 100.0)
+CASTERS = (2, 6)
+OFFSET = (0.01, 0.15)
+RADIUS = (0.02, 0.15)
+MASS = (5.0, 300.0)
+TORQUE = (0.5, 100.0)
 
 # half size of the footprint of 30 kg, m: it grows with the cube root of the mass
-FOOTPRINT, FOOTPRINT_MASS = 0.3, 30.0
+FOOTPRINT = 0.3
+FOOTPRINT_MASS = 30.0
 
 # least load of a wheel over the mean load, and of its footprint in offsets
-SUPPORT, ROOM = 0.25, 2.5
+SUPPORT = 0.25
+ROOM = 2.5
 
 # mass of a wheel and of its link: cylinders of half a radius width of this density, kg/m³, and
 # the largest fraction of the robot
-DENSITY, LARGEST = 1100.0, 0.03
+DENSITY = 1100.0
+LARGEST = 0.03
 
 # coefficient of rolling resistance: hard wheels on hard floor
 ROLLING = (0.004, 0.015)
@@ -42,7 +48,8 @@ def random_robot(seed: int, steering: bool = False) -> CasterRobot:
     `steering` the same robot has steering motors at any choice of casters, also of 0.5 to 100 N·m.
     """
     if steering:
-        rng, robot = np.random.default_rng([2017, seed]), random_robot(seed)
+        rng = np.random.default_rng([2017, seed])
+        robot = random_robot(seed)
         steered = rng.random(robot.count) < rng.uniform(0.2, 1.0)
         steered[rng.integers(robot.count)] = True
         return replace(robot, steered=steered, steering_torque_limit=float(

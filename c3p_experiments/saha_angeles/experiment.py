@@ -87,7 +87,8 @@ def run_agv(out: str | Path, robot: str | Path = 'agv', circle: Circle | None = 
     ValueError
         A circle on which the caster revolves.
     """
-    circle, base = circle or Circle(), Path(out) / AGV.name
+    circle = circle or Circle()
+    base = Path(out) / AGV.name
     done = study(load_agv(robot), circle)
     metrics = metrics_of(done)
     metrics = {'experiment': AGV.name, 'title': AGV.title, 'source': AGV.source,

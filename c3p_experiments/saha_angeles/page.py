@@ -47,7 +47,8 @@ def agv_page(done: AgvStudy, path: str | Path) -> list[Path]:
 
 def _trajectory(axes: Axes, done: AgvStudy) -> None:
     """Draw both paths on the floor, and the vehicle from above at some poses."""
-    agv, circle = done.agv, done.circle
+    agv = done.agv
+    circle = done.circle
     swept = np.linspace(0.0, circle.angle, 361)
     axle, centre = floor_path(agv, circle, swept)
     axes.plot(*axle.T, color=style.REFERENCE, linewidth=style.LINE, label='middle of the axle')

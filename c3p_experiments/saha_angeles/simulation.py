@@ -73,7 +73,9 @@ def _drive(agv: Agv, circle: Circle) -> Array:
 
 def exact_torque(agv: Agv, circle: Circle) -> Torque:
     """Return `circle_torque` of an `agv` on a `circle` as a function of time."""
-    drive, when, out = _drive(agv, circle), np.empty(1), np.empty((1, 2))
+    drive = _drive(agv, circle)
+    when = np.empty(1)
+    out = np.empty((1, 2))
 
     def torque(time: float) -> Array:
         when[0] = time
@@ -112,7 +114,10 @@ def smoothed_table_torque(agv: Agv, circle: Circle, spacing: float) -> Torque:
     That is the mean distance of a chord from its arc: this torque has the error of the table
     without its corners.
     """
-    h, drive, when, out = _DIFFERENCE, _drive(agv, circle), np.empty(4), np.empty((4, 2))
+    h = _DIFFERENCE
+    drive = _drive(agv, circle)
+    when = np.empty(4)
+    out = np.empty((4, 2))
     # the torque itself, and Δ²/12 of its second difference
     weights = np.array([1.0, *np.array([1.0, -2.0, 1.0]) * spacing**2 / (12 * h**2)])
 

@@ -32,7 +32,8 @@ FINEST = 1e-13
 TABLE_ROWS = (30, 60, 120, 600)
 # far below the errors of the tables
 TABLE_TOLERANCE = 1e-8
-SAMPLES, CALLS = 601, 61
+SAMPLES = 601
+CALLS = 61
 MILLIMETRE = 1e-3
 
 
@@ -90,8 +91,10 @@ def study(agv: Agv, circle: Circle) -> AgvStudy:
     """Return the study of an `agv` on a `circle`."""
     time = np.linspace(0.0, circle.duration, SAMPLES)
     calls = np.linspace(0.0, circle.duration, CALLS)
-    path, torque = joint_path(agv, circle, time), circle_torque(agv, circle, time)
-    exact, rows = exact_torque(agv, circle), circle.duration / TABLE_ROWS[1]
+    path = joint_path(agv, circle, time)
+    torque = circle_torque(agv, circle, time)
+    exact = exact_torque(agv, circle)
+    rows = circle.duration / TABLE_ROWS[1]
     every = range(0, SAMPLES, (SAMPLES - 1) // (CALLS - 1))
     straight = Circle(circle.radius, circle.duration, circle.angle, 0.0)
     return AgvStudy(
@@ -118,7 +121,9 @@ def _table(agv: Agv, circle: Circle, count: int) -> TorqueTable:
 
 def metrics_of(done: AgvStudy) -> dict[str, Any]:
     """Return the metrics of a study for JSON, SI units."""
-    agv, circle, path = done.agv, done.circle, done.path
+    agv = done.agv
+    circle = done.circle
+    path = done.path
     rates = np.abs(path.rates).max(axis=0)
     return {
         'theta_end_rad': path.angles[-1].tolist(),
@@ -157,8 +162,10 @@ def _work_balance(done: AgvStudy) -> float:
 def _ground(done: AgvStudy) -> dict[str, Any]:
     """Return rank of the constraints, and loads and friction at the ground."""
     found = constraint_rank(constraint_matrix(done.agv, float(done.path.caster[0])))
-    apart, together = np.zeros(found.redundant.shape[1]), np.zeros(found.redundant.shape[1])
-    apart[[GROUND, GROUND + 3]], together[[GROUND, GROUND + 3]] = (1, -1), (1, 1)
+    apart = np.zeros(found.redundant.shape[1])
+    together = np.zeros(found.redundant.shape[1])
+    apart[[GROUND, GROUND + 3]] = (1, -1)
+    together[[GROUND, GROUND + 3]] = (1, 1)
     across, along, up = np.moveaxis(done.loads, -1, 0)
     # the lateral forces of wheels 1 and 2 are determined as a sum only
     pair = np.hypot(across[:, 0] + across[:, 1], np.abs(along[:, :2]).sum(axis=1))

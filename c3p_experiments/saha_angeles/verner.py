@@ -32,7 +32,9 @@ FIFTH = np.array([13/160, 0, 2375/5984, 5/16, 12/85, 3/44, 0, 0])
 ERROR = SIXTH - FIFTH
 
 # a step aims at this fraction of the tolerance, and changes by no more than these factors
-_SAFETY, _SHORTEST, _LONGEST = 0.9, 0.2, 2.0
+_SAFETY = 0.9
+_SHORTEST = 0.2
+_LONGEST = 2.0
 # a step below this fraction of the time is rounding
 _ROUNDING = 1e-14
 
@@ -105,9 +107,12 @@ def integrate(right: Callable[[float, Array], Array], times: ArrayLike, start: A
     if not 0 < tolerance < np.inf:
         raise ValueError(f'tolerance = {tolerance}: must be positive and finite')
     state = np.array(start, float)
-    states, time = [state], when[0]
+    states = [state]
+    time = when[0]
     slope = right(time, state)
-    size, steps, rejected = float('inf'), 0, 0
+    size = float('inf')
+    steps = 0
+    rejected = 0
     for end in when[1:]:
         while time < end:
             own = min(size, end - time)
@@ -118,9 +123,11 @@ def integrate(right: Callable[[float, Array], Array], times: ArrayLike, start: A
                       min(_LONGEST, max(_SHORTEST, _SAFETY * ratio ** (-1 / 6))))
             if ratio <= 1.0:
                 # a step shortened to end on a time does not shorten those after it
-                time, state = (time + own if own < end - time else end), found
+                time = time + own if own < end - time else end
+                state = found
                 size = own * factor if own == size else max(size, own * factor)
-                slope, steps = right(time, state), steps + 1
+                slope = right(time, state)
+                steps = steps + 1
             else:
                 rejected += 1
                 size = own * (factor if np.isfinite(ratio) else _SHORTEST)

@@ -25,10 +25,14 @@ from c3p_simulation.plants.floor import FloorPatch
 from c3p_simulation.plants.parameter_errors import perturbed
 
 # drives, each with a wrong description of its own; first seed: others serve the development
-RUNS, FIRST = 200, 3000
+RUNS = 200
+FIRST = 3000
 
 # every so many-th drive has oil: number and side of the patches, m, and their friction
-OILY, PATCHES, SIDE, OIL = 4, 40, 0.3, 0.05
+OILY = 4
+PATCHES = 40
+SIDE = 0.3
+OIL = 0.05
 
 # times of the comparison, per drive
 TIMES = 12
@@ -112,7 +116,8 @@ def times() -> Array:
 
 def oil(seed: int) -> tuple[FloorPatch, ...]:
     """Return oil patches within the reach of the random drives."""
-    half, reach = 0.5 * SIDE, drives.REACH
+    half = 0.5 * SIDE
+    reach = drives.REACH
     return tuple(FloorPatch((x - half, x + half), (y - half, y + half), OIL) for x, y in
                  np.random.default_rng([9, seed]).uniform(-reach, reach, (PATCHES, 2)))
 

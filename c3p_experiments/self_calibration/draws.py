@@ -93,7 +93,8 @@ def zero_error(parameters: Array, true: Array) -> float:
 
 def tape(drive: CalibrationDrive, seed: int, number: int) -> tuple[Displacement, MeasuredDistance]:
     """Return the end of a drive by tape measure: its place, and its distance only."""
-    truth, end = drive.log.ground_truth.pose, float(drive.log.joints.time[-1])
+    truth = drive.log.ground_truth.pose
+    end = float(drive.log.joints.time[-1])
     moved = compose(inverse(truth[0]), truth[-1])[:2]
     off = TAPE * np.random.default_rng(seed).normal(size=3)
     place = moved + off[:2]
@@ -104,7 +105,8 @@ def tape(drive: CalibrationDrive, seed: int, number: int) -> tuple[Displacement,
 
 def mark(drive: CalibrationDrive, seed: int, number: int) -> Displacement:
     """Return the whole turn of a drive by marks on the floor."""
-    yaw, time = drive.log.ground_truth.pose[:, 2], drive.log.joints.time
+    yaw = drive.log.ground_truth.pose[:, 2]
+    time = drive.log.joints.time
     off = MARK * np.random.default_rng([seed, 1]).normal()
     return Displacement(number, float(time[0]), float(time[-1]),
                         (0.0, 0.0, float(yaw[-1] - yaw[0] + off)), (math.inf, math.inf, MARK))
@@ -114,7 +116,8 @@ class _Learner:
     """Odometry of one described robot, and what is learned."""
 
     def __init__(self, described: CasterRobot, settings: OdometrySettings) -> None:
-        self.described, self.settings = described, settings
+        self.described = described
+        self.settings = settings
 
     def odometry(self, parameters: Array | None = None) -> CalibratingOdometry:
         """Return odometry with fixed `parameters`; with None it learns."""
@@ -202,12 +205,14 @@ def closed_draw(bench: Bench, seed: int) -> DrawResult:
     plant = _plant(bench, seed)
     true = parameters_of(plant.robot)
     true[:, 4] = plant.robot.steering_zero - described.steering_zero
-    learner, before = _Learner(described, bench.odometry().settings), parameters_of(described)
+    learner = _Learner(described, bench.odometry().settings)
+    before = parameters_of(described)
 
     def options(parameters: Array | None) -> dict:
         return {'plant': _plant(bench, seed), 'odometry': learner.odometry(parameters)}
 
-    unlearned, loop = line(bench, **options(before)), triangle(bench, **options(before))
+    unlearned = line(bench, **options(before))
+    loop = triangle(bench, **options(before))
     pupil = learner.odometry()
     lesson = minute(bench, seed, plant=_plant(bench, seed), odometry=pupil)
     after = pupil.calibration.parameters.copy()

@@ -21,15 +21,19 @@ from c3p_kinematics.calibration.recording import JointRecording
 LINE = (4.0, 0.0, 0.0)
 
 # duration of the drive that teaches, s; its goals are within so far of the start, m
-MINUTE, REACH = 60.0, 3.0
+MINUTE = 60.0
+REACH = 3.0
 
 # largest distance of a goal from the one before, m and rad
-LEG, TURN = 2.0, 3.0
+LEG = 2.0
+TURN = 3.0
 
 # turns on the spot: those that are judged, and those that end on a mark; their yaw rate, rad/s,
 # and its rise time, s
-TURNS, MARKED_TURNS = 10, 10
-YAW_RATE, RISE = 1.0, 1.0
+TURNS = 10
+MARKED_TURNS = 10
+YAW_RATE = 1.0
+RISE = 1.0
 
 
 class CalibrationDrive(NamedTuple):
@@ -66,7 +70,9 @@ def triangle(bench: Bench, **options: Any) -> CalibrationDrive:
 
 def minute(bench: Bench, seed: int, **options: Any) -> CalibrationDrive:
     """Drive to random goals for a minute."""
-    rng, goals, place = np.random.default_rng(seed), [], np.zeros(2)
+    rng = np.random.default_rng(seed)
+    goals = []
+    place = np.zeros(2)
     # a goal takes more than two seconds
     for _ in range(30):
         place = np.clip(place + rng.uniform(-LEG, LEG, 2), -REACH, REACH)

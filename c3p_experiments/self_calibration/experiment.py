@@ -20,7 +20,9 @@ from c3p_experiments.self_calibration.draws import (
 
 # wrong descriptions in replays, drives of a minute among which they take turns, and descriptions
 # that are driven in closed loop
-DRAWS, LESSONS, CLOSED = 50, 3, 3
+DRAWS = 50
+LESSONS = 3
+CLOSED = 3
 
 # runs in a control loop: line, triangle, two of turns, and lessons; six of each in closed loop
 RUNS = 4 + LESSONS + 6 * CLOSED

@@ -14,7 +14,8 @@ from c3p_experiments.loop.report import conditions_text
 from c3p_experiments.self_calibration.draws import DrawResult
 from c3p_plots import style
 
-BEFORE, AFTER = style.REFERENCE, style.SENSED
+BEFORE = style.REFERENCE
+AFTER = style.SENSED
 
 
 def calibration_page(outcome: Outcome, bench: Bench, experiment: Experiment, path: Path
@@ -25,7 +26,8 @@ def calibration_page(outcome: Outcome, bench: Bench, experiment: Experiment, pat
     `path` has no suffix. Returns the files.
     """
     facts = outcome.runs[0].facts
-    draws, driven = facts['draws'], facts['driven']
+    draws = facts['draws']
+    driven = facts['driven']
     m = outcome.metrics
     page, grid = style.page(experiment.title, [
         conditions_text(bench.describe()), f'{len(draws)} wrong descriptions, {len(driven)} of '

@@ -45,27 +45,37 @@ from c3p_experiments.slip_faults.scoring import (
 from c3p_kinematics.fault_report import KINDS
 
 # random robots, and first seed of drives and descriptions: others serve the development
-RANDOM, FIRST = (104, 107), 7000
+RANDOM = (104, 107)
+FIRST = 7000
 
 # first seeds of the drives without faults and of those with a stuck encoder, by the seed of the
 # conditions
-QUIET_FIRST, QUIET_SEEDS, STUCK_FIRST, STUCK_SEEDS = 1_000_000, 1000, 500_000, 100
+QUIET_FIRST = 1_000_000
+QUIET_SEEDS = 1000
+STUCK_FIRST = 500_000
+STUCK_SEEDS = 100
 
 # numbers of casters of robots like that of the bench
 RINGS = (4, 6)
 
 # durations of scenes, s
-CLEAN, FAULTY = 30.0, 20.0
+CLEAN = 30.0
+FAULTY = 20.0
 
 # hours of driving without faults; encoder faults per kind and robot; slips in any direction, and
 # their speed, m/s
-HOURS, FAULTS, SLIPS, SLIP_SPEED = 1.0, 8, 60, 0.1
+HOURS = 1.0
+FAULTS = 8
+SLIPS = 60
+SLIP_SPEED = 0.1
 
 # drives in which a steering encoder drifts, and drives in which a wheel encoder sticks
-DRIFTS, STUCK = 16, 12
+DRIFTS = 16
+STUCK = 12
 
 # time after which a fault must be found, s, and trace from which it counts [m]
-SOON, TRACE = 0.1, 0.001
+SOON = 0.1
+TRACE = 0.001
 
 # runs, for the progress: scenes of five robots, drives without faults, and with a stuck encoder
 RUNS = 5 * 5 + math.ceil(3600.0 * HOURS / SPAN) + STUCK
@@ -195,7 +205,9 @@ def _of_encoders(scene: Scene, steps: tuple[float, float], seed: list[int], coun
     """Return what became of encoder faults in a drive without slip."""
     robot, joints = wrong(scene, seed[0])
     dt = float(np.median(np.diff(joints.time)))
-    before, length, out = round(1.0 / dt), round(4.0 / dt), []
+    before = round(1.0 / dt)
+    length = round(4.0 / dt)
+    out = []
     slipped = np.zeros(len(joints.time), bool)
     for slip in true_slips(scene.slip, dt):
         slipped[slip.begin:slip.end] = True
@@ -240,10 +252,12 @@ def _oblique(scene: Scene, steps: tuple[float, float], seed: int, count: int) ->
     """Return what became of slips of `SLIP_SPEED` in any direction."""
     robot, joints = wrong(scene, seed)
     dt = float(np.median(np.diff(joints.time)))
-    zero, out = joints.steering[0] - scene.joints.steering[0], []
+    zero = joints.steering[0] - scene.joints.steering[0]
+    out = []
     for k in range(count):
         rng = np.random.default_rng([seed, 77, k])
-        at, caster = int(rng.integers(200, len(joints.time) - 500)), int(rng.integers(robot.count))
+        at = int(rng.integers(200, len(joints.time) - 500))
+        caster = int(rng.integers(robot.count))
         angle = rng.uniform(0, 2 * np.pi)
         slip = SLIP_SPEED * np.array([np.cos(angle), np.sin(angle)])
         shown = with_slip(scene, caster, at, slip, steps)

@@ -14,10 +14,12 @@ ENCODERS = ('wheel encoder stuck', 'wheel encoder jump', 'wheel encoder drift',
             'steering encoder stuck', 'steering encoder jump', 'steering encoder drift')
 
 # drift of a steering encoder, rad/s, and its duration, s: the first is that of the page
-DRIFTS, DRIFTING = (2.0, 0.5, 1.0, 5.0), 2.0
+DRIFTS = (2.0, 0.5, 1.0, 5.0)
+DRIFTING = 2.0
 
 # duration of a slip, s; steps of the integration of a slipping caster per sample
-SLIPPING, PARTS = 0.3, 10
+SLIPPING = 0.3
+PARTS = 10
 
 
 def with_encoder_fault(joints: Joints, kind: str, caster: int, at: int, steps: tuple[float, float],
@@ -37,8 +39,10 @@ def with_encoder_fault(joints: Joints, kind: str, caster: int, at: int, steps: t
         Wheel radius and caster offset.
     rng : Generator
     """
-    steering, wheel = joints.steering.copy(), joints.wheel_angle.copy()
-    time, sense = joints.time[at:] - joints.time[at], rng.choice([-1.0, 1.0])
+    steering = joints.steering.copy()
+    wheel = joints.wheel_angle.copy()
+    time = joints.time[at:] - joints.time[at]
+    sense = rng.choice([-1.0, 1.0])
     angle, step = (wheel, steps[0]) if kind.startswith('wheel') else (steering, steps[1])
     shown = angle[at:, caster]
     if kind.endswith('stuck'):
@@ -64,15 +68,19 @@ def with_slip(scene: Scene, caster: int, at: int, slip: Array, steps: tuple[floa
     `slip` is its velocity [along, across], m/s. Its angles are integrated anew along the true
     motion of the platform from sample `at` on, and rounded to the encoder `steps`, rad.
     """
-    robot, joints, truth = scene.robot, scene.joints, scene.log.ground_truth
-    steering, wheel = joints.steering.copy(), joints.wheel_angle.copy()
+    robot = scene.robot
+    joints = scene.joints
+    truth = scene.log.ground_truth
+    steering = joints.steering.copy()
+    wheel = joints.wheel_angle.copy()
     (x, y), d, r = (robot.hip_position[caster], robot.caster_offset[caster],
                     robot.wheel_radius[caster])
-    theta, angle = steering[at, caster], wheel[at, caster]
+    theta = steering[at, caster]
+    angle = wheel[at, caster]
 
     def rates(theta: float, twist: Array, slips: bool) -> tuple[float, float]:
-        e, a = (np.array([-np.sin(theta), np.cos(theta)]),
-                np.array([np.cos(theta), np.sin(theta)]))
+        e = np.array([-np.sin(theta), np.cos(theta)])
+        a = np.array([np.cos(theta), np.sin(theta)])
         pivot = twist[:2] + twist[2] * np.array([-y, x])
         return (-(a @ pivot + slips * slip[1]) / d - twist[2], (e @ pivot + slips * slip[0]) / r)
 
@@ -85,7 +93,8 @@ def with_slip(scene: Scene, caster: int, at: int, slip: Array, steps: tuple[floa
             slips = joints.time[k] - joints.time[at] < SLIPPING
             half, _ = rates(theta, twist, slips)
             turn, roll = rates(theta + 0.5 * h * half, twist, slips)
-            theta, angle = theta + h * turn, angle + h * roll
+            theta = theta + h * turn
+            angle = angle + h * roll
         steering[k + 1, caster] = steps[1] * np.round(theta / steps[1])
         wheel[k + 1, caster] = steps[0] * np.round(angle / steps[0])
     cut = slice(0, last)

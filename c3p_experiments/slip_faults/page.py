@@ -18,10 +18,13 @@ from c3p_experiments.slip_faults.quiet_driving import LIMITS
 from c3p_experiments.slip_faults.scoring import LABELS, FaultCase
 from c3p_plots import style
 
-BEFORE, AFTER = style.REFERENCE, style.SENSED
+BEFORE = style.REFERENCE
+AFTER = style.SENSED
 
 # least rate of false alarms that is drawn, 1/h, for none; least time, and that for never, s
-NONE, AT_ONCE, NEVER = 0.3, 1e-3, 4.0
+NONE = 0.3
+AT_ONCE = 1e-3
+NEVER = 4.0
 # least error of the pose that is drawn, cm
 LEAST = 1e-2
 
@@ -32,7 +35,8 @@ def faults_page(outcome: Outcome, bench: Bench, experiment: Experiment, path: Pa
 
     `path` has no suffix. Returns the files.
     """
-    facts, m = outcome.runs[0].facts, outcome.metrics
+    facts = outcome.runs[0].facts
+    m = outcome.metrics
     cases: Sequence[FaultCase] = facts['cases']
     page, grid = style.page(experiment.title, [
         conditions_text(bench.describe()), f'{len(cases)} faults of {len(m["robots"])} robots, '

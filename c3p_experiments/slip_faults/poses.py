@@ -17,7 +17,9 @@ from c3p_kinematics.odometry import Odometry, OdometrySettings
 from c3p_kinematics.odometry_data import SYNCHRONOUS
 
 # time before and after the begin of a drift, s; the drift, rad/s, and its duration, s
-DRIFT_SPAN, DRIFT, DRIFTING = (1.0, 6.0), 2.0, 2.0
+DRIFT_SPAN = (1.0, 6.0)
+DRIFT = 2.0
+DRIFTING = 2.0
 
 # time before and after a wheel encoder has stuck, s
 STUCK_SPAN = (2.0, 24.0)
@@ -53,7 +55,8 @@ def drifted(scene: Scene, steps: tuple[float, float], seed: int, count: int) -> 
         Of the random parts, and their number.
     """
     dt = float(np.median(np.diff(scene.joints.time)))
-    before, length = round(DRIFT_SPAN[0] / dt), round(DRIFT_SPAN[1] / dt)
+    before = round(DRIFT_SPAN[0] / dt)
+    length = round(DRIFT_SPAN[1] / dt)
     samples = np.arange(before + length)
     ramp = DRIFT * dt * np.clip(samples - before, 0, round(DRIFTING / dt))
     cases = []
@@ -61,7 +64,8 @@ def drifted(scene: Scene, steps: tuple[float, float], seed: int, count: int) -> 
         rng = np.random.default_rng([seed, 55, k])
         first = int(rng.integers(0, len(scene.joints.time) - before - length))
         part = Joints(*(column[first:first + before + length] for column in scene.joints))
-        steering, sense = part.steering.copy(), rng.choice([-1.0, 1.0])
+        steering = part.steering.copy()
+        sense = rng.choice([-1.0, 1.0])
         steering[:, rng.integers(scene.robot.count)] += steps[1] * np.round(
             sense * ramp / steps[1])
         cases.append(pose_errors(scene, part._replace(steering=steering), first, steps))
@@ -84,12 +88,14 @@ def stuck_drives(bench: Bench, steps: tuple[float, float], seed: int, count: int
     span : (2,) tuple, s
         Time before and after the encoder has stuck.
     """
-    cases, c = [], bench.conditions
+    cases = []
+    c = bench.conditions
     for k in range(count):
         scene = drive(bench.robot, 'clean', seed + k, sum(span), c.plant, sensors=c.sensors,
                       rate=c.rate)
         dt = float(np.median(np.diff(scene.joints.time)))
-        wheel, rng = k % scene.robot.count, np.random.default_rng([seed, 66, k])
+        wheel = k % scene.robot.count
+        rng = np.random.default_rng([seed, 66, k])
         levers = (float(scene.robot.wheel_radius[wheel]), float(scene.robot.caster_offset[wheel]))
         at = round(span[0] / dt)
         shown = with_encoder_fault(scene.joints, 'wheel encoder stuck', wheel, at, steps, levers,

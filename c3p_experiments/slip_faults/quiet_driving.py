@@ -37,7 +37,8 @@ SPAN = 30.0
 AFTER_SLIP = 0.5
 
 # every third drive is on carpet, every second one by a random robot of its own
-ON_CARPET, OWN_ROBOT = 3, 2
+ON_CARPET = 3
+OWN_ROBOT = 2
 
 # thresholds of the curves, per the alarm limit
 LIMITS = np.geomspace(0.02, 100.0, 60)

@@ -25,19 +25,26 @@ from c3p_simulation.plants.plant import AnalyticPlant, GroundTruth, JointSample
 from c3p_simulation.plants.sensors import SensedPlant, SensorSettings
 
 # kinds of scenes; those with slip, and those without a fault
-SLIPPERY, HARMLESS = ('oil', 'blocked', 'curb'), ('clean', 'carpet')
+SLIPPERY = ('oil', 'blocked', 'curb')
+HARMLESS = ('clean', 'carpet')
 
 # side of an oil patch and distance of their centres, m; µ of oil
-OIL, SPACING, OIL_FRICTION = 0.3, 0.9, 0.05
+OIL = 0.3
+SPACING = 0.9
+OIL_FRICTION = 0.05
 
 # dry friction of a blocked wheel per grip of the tyre, and of wheels on carpet per that on floor
-BLOCKED, CARPET = 3.0, 8.0
+BLOCKED = 3.0
+CARPET = 8.0
 
 # duration of a blocked wheel and of a blow by a curb, s, and time between two
-HELD, BLOW, PAUSE = 0.6, 0.06, 2.5
+HELD = 0.6
+BLOW = 0.06
+PAUSE = 2.5
 
 # largest speeds of the random drives, m/s and rad/s per 0.343 m of lever
-SPEED, TURN = 0.5, 1.2
+SPEED = 0.5
+TURN = 1.2
 LEVER = 0.343
 
 
@@ -147,7 +154,8 @@ def ring(robot: CasterRobot, count: int) -> CasterRobot:
 def commands(robot: CasterRobot, seed: int, duration: float) -> TwistSource:
     """Return random twists, held for 0.8 to 2.5 s, some of them zero."""
     rng = np.random.default_rng([3, seed])
-    times, twists = [0.0], [np.zeros(3)]
+    times = [0.0]
+    twists = [np.zeros(3)]
     turn = TURN * LEVER / max(length_scale(robot), LEVER)
     while times[-1] < duration:
         heading = rng.uniform(-np.pi, np.pi)
@@ -156,7 +164,8 @@ def commands(robot: CasterRobot, seed: int, duration: float) -> TwistSource:
                           turn * rng.uniform(-1.0, 1.0) * (rng.random() < 0.6)])
         twists.append(twist * (rng.random() > 0.12))
         times.append(times[-1] + rng.uniform(0.8, 2.5))
-    steps, values = np.array(times), np.array(twists)
+    steps = np.array(times)
+    values = np.array(twists)
     return TwistSource(lambda t: values[int(np.searchsorted(steps, t, side='right')) - 1])
 
 

@@ -22,7 +22,10 @@ LABEL_OF = (0, 0, 1, 0, 2, 3, 4, 5)
 # a slip begins at this speed [m/s], among faults as in driving without them, and counts from this
 # distance [m] on; gaps shorter than this are part of it [s]; other wheels slip less than this part
 # of it
-SLIPPING, COUNTED, GAP, ALONE = 0.03, 0.003, 0.3, 0.15
+SLIPPING = 0.03
+COUNTED = 0.003
+GAP = 0.3
+ALONE = 0.15
 
 # time after the end of a slip in which it may still be named, s
 AFTER = 0.1
@@ -99,13 +102,17 @@ def watch(robot: CasterRobot, joints: Joints, steps: tuple[float, float], begin:
     slip : bool
         Run the slip monitor as well.
     """
-    n, end = robot.count, len(joints.time) if end is None else end
-    monitor, old = FaultMonitor(robot, *steps), SlipMonitor(robot)
+    n = robot.count
+    end = len(joints.time) if end is None else end
+    monitor = FaultMonitor(robot, *steps)
+    old = SlipMonitor(robot)
     latch = np.zeros((3, n))
     latch[0], latch[1] = joints.steering[begin], joints.wheel_angle[begin]
     sample = np.empty((3, n))
-    alarm, probability = np.zeros(end - begin, bool), np.zeros((end - begin, n, len(KINDS)))
-    statistic, before = np.zeros(end - begin), np.zeros(end - begin)
+    alarm = np.zeros(end - begin, bool)
+    probability = np.zeros((end - begin, n, len(KINDS)))
+    statistic = np.zeros(end - begin)
+    before = np.zeros(end - begin)
     suspect = np.full(end - begin, -1)
     for k in range(begin + 1, end):
         dt = joints.time[k] - joints.time[k - 1]
@@ -154,7 +161,8 @@ def score(kind: str, label: int, caster: int, seen: Watched, begin: int, end: in
     named = -1
     if len(sure):
         who, named = divmod(int(np.argmax(chance[sure[0]])), len(LABELS))
-        wheel, name = who == caster, who == caster and named == label
+        wheel = who == caster
+        name = who == caster and named == label
     tenth = slice(begin, begin + max(1, round(0.1 / dt)))
     old = seen.suspect[part][seen.suspect[part] >= 0]
     return FaultCase(kind, dt * alarms[0] if len(alarms) else np.inf,

@@ -51,7 +51,8 @@ def read_parameters(paths: Sequence[Path], controller: str = '') -> Values:
     ValueError
         Not a parameter file, or a parameter without a schema.
     """
-    known, found = schemas(controller), {}
+    known = schemas(controller)
+    found = {}
     for path in paths:
         for key, parameters in _nodes(path):
             for node in NODES:

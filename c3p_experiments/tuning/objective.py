@@ -45,7 +45,9 @@ MOST = 20.0
 SPEED = 0.5
 
 # distances of the goals of the scenarios, m, and longest drive, s
-LINE, AROUND, TIMEOUT = 2.0, 1.5, 30.0
+LINE = 2.0
+AROUND = 1.5
+TIMEOUT = 30.0
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,8 @@ class Scenarios:
         if number % 2 == 0:
             return spec
         random = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(number,)))
-        direction, yaw = random.uniform(-np.pi, np.pi), random.uniform(-1.0, 1.0)
+        direction = random.uniform(-np.pi, np.pi)
+        yaw = random.uniform(-1.0, 1.0)
         return replace(spec, start_steering=RANDOM, goal=(
             AROUND * math.cos(direction), AROUND * math.sin(direction), yaw))
 

@@ -136,7 +136,8 @@ def find(controller: str, what: Sequence[str], start: Mapping[str, float]) -> li
     ValueError
         An unknown or ambiguous name, or an invalid range.
     """
-    known, entries = tunables(controller), schemas(controller)
+    known = tunables(controller)
+    entries = schemas(controller)
     found: dict[str, Tunable] = {}
     for word in what or law_named(controller).tuned or _own(controller, known):
         text, _, limits = word.partition('=')
@@ -186,10 +187,12 @@ def _tunable(name: str, entry: Mapping[str, Any], start: float | None, limits: s
         except ValueError:
             raise ValueError(f'{name}={limits}: a range is LOW:HIGH') from None
     elif first > 0.0 and lowest >= 0.0:
-        low, high = max(lowest, first / FACTOR), min(highest, first * FACTOR)
+        low = max(lowest, first / FACTOR)
+        high = min(highest, first * FACTOR)
     else:
         low, high = RANGES.get(name.split('.')[-1], (lowest, highest))
-        low, high = max(low, lowest), min(high, highest)
+        low = max(low, lowest)
+        high = min(high, highest)
     if not (lowest <= low < high <= highest and math.isfinite(high - low)):
         raise ValueError(f'{name} from {low} to {high}: must be inside {lowest} to {highest}, the '
                          'larger number last')

@@ -122,8 +122,12 @@ class _Search:
     def __init__(self, scenarios: Scenarios, tunables: tuple[Tunable, ...], fixed: Values,
                  count: int, compute: Compute,
                  progress: Callable[[int, Evaluation | None], None]) -> None:
-        self._scenarios, self._tunables, self._fixed = scenarios, tunables, fixed
-        self._count, self._compute, self._progress = count, compute, progress
+        self._scenarios = scenarios
+        self._tunables = tunables
+        self._fixed = fixed
+        self._count = count
+        self._compute = compute
+        self._progress = progress
         self._drives = 0
         self.history: list[Evaluation] = []
 

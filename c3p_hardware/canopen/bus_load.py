@@ -23,7 +23,8 @@ from c3p_hardware.canopen.process_data import (
 )
 
 # bits: start, identifier, control and checksum, which are stuffed
-STUFFABLE, STUFFABLE_EXTENDED = 34, 54
+STUFFABLE = 34
+STUFFABLE_EXTENDED = 54
 # bits: delimiters, acknowledgement, end of frame, and three bits of intermission
 NEVER_STUFFED = 13
 # fraction of the largest number of stuff bits in frames of this robot: 0.34 to 0.45 in its test
@@ -31,7 +32,8 @@ TYPICAL_STUFFING = 0.37
 
 BITRATE = 1_000_000
 # s: heartbeats of every node, and the slow PDO of every drive
-HEARTBEAT_PERIOD, HEALTH_PERIOD = 0.05, 0.1
+HEARTBEAT_PERIOD = 0.05
+HEALTH_PERIOD = 0.1
 
 
 def frame_bits(data_bytes: int, extended: bool = False, stuffing: float = 1.0) -> float:

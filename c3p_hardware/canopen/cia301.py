@@ -242,7 +242,8 @@ def abort_text(code: int) -> str:
     return f'{_ABORTS.get(code, "unknown reason")} ({code:08X}h)'
 
 
-PROFILE_DRIVE, PROFILE_ENCODER = 402, 406
+PROFILE_DRIVE = 402
+PROFILE_ENCODER = 406
 PROFILES = {0: 'no standard profile', 401: 'input/output device', 404: 'measuring device',
             408: 'hydraulic drive', 410: 'inclinometer', 418: 'battery module',
             PROFILE_DRIVE: 'drive', PROFILE_ENCODER: 'encoder'}

@@ -72,7 +72,8 @@ class Transition(NamedTuple):
     target: DriveState
 
 
-_S, _C = DriveState, ControlwordCommand
+_S = DriveState
+_C = ControlwordCommand
 
 # all transitions of the profile; 0 begins at power-on, 13 is possible everywhere
 TRANSITIONS: tuple[Transition, ...] = tuple(Transition(*row) for row in (
@@ -219,12 +220,16 @@ class FaultReset:
             raise ValueError(f'cycles = {cycles}: must be at least 2, one for each level of the '
                              'edge')
         self.active = False
-        self._cycles, self._passed, self._high = cycles, 0, False
+        self._cycles = cycles
+        self._passed = 0
+        self._high = False
 
     def request(self) -> None:
         """Begin one reset; no effect while one is in progress."""
         if not self.active:
-            self.active, self._passed, self._high = True, 0, False
+            self.active = True
+            self._passed = 0
+            self._high = False
 
     def cancel(self) -> None:
         """End the request."""
@@ -247,7 +252,8 @@ class FaultReset:
         return ControlwordCommand.FAULT_RESET.word
 
 
-MODE_CSV, MODE_CST = 9, 10
+MODE_CSV = 9
+MODE_CST = 10
 # values of 6060h and 6061h
 MODES = {0: 'none', 1: 'profile position', 2: 'velocity', 3: 'profile velocity',
          4: 'profile torque', 6: 'homing', 7: 'interpolated position',
@@ -255,7 +261,8 @@ MODES = {0: 'none', 1: 'profile position', 2: 'velocity', 3: 'profile velocity',
          MODE_CST: 'cyclic synchronous torque',
          11: 'cyclic synchronous torque with commutation angle'}
 # bits of 6502h
-SUPPORTED_CSV, SUPPORTED_CST = 1 << MODE_CSV - 1, 1 << MODE_CST - 1
+SUPPORTED_CSV = 1 << MODE_CSV - 1
+SUPPORTED_CST = 1 << MODE_CST - 1
 
 
 def mode_name(mode: int) -> str:

@@ -12,7 +12,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-REVERSED, SCALED = 1 << 0, 1 << 2  # 6000h
+# 6000h
+REVERSED = 1 << 0
+SCALED = 1 << 2
 POSITION_ERROR = 1 << 0  # 6503h, 6504h
 
 
@@ -85,7 +87,8 @@ class AbsoluteEncoder:
     def __init__(self, card: EncoderCard) -> None:
         """Switch on."""
         self.card = card
-        self.jump, self.stuck = 0, False
+        self.jump = 0
+        self.stuck = False
         self._angle = 0.0
         self.restart()
 

@@ -81,7 +81,8 @@ encoder_gear_ratio : tuple
 
         ValueError for another number of values than none, one or one per joint.
         """
-        values, count = tuple(getattr(self, name)), len(joints)
+        values = tuple(getattr(self, name))
+        count = len(joints)
         numbered = name.endswith(('ids', 'serials'))
         if not values and numbered:
             values = tuple(range(first, first + count))
@@ -133,7 +134,8 @@ def make_drives(settings: EmulatedDevices, robot: CasterRobot, send: Send
             raise ValueError(f'node ids of {joints[by_node[node_id][channels[i]]]} and '
                              f'{joints[i]}: {node_id}: must be different, or their channels')
         by_node[node_id][channels[i]] = i
-    drives, axes = [], []
+    drives = []
+    axes = []
     for number, (node_id, used) in enumerate(by_node.items(), 1):
         some = next(iter(used.values()))
         # a channel without a joint exists all the same

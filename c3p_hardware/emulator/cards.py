@@ -121,7 +121,8 @@ class EmulatedCards:
     def __init__(self, bus: FrameBus, plant: RobotPlant,
                  settings: EmulatedDevices | None = None, faults: str = '') -> None:
         """Boot the devices."""
-        self._bus, self.plant = bus, plant
+        self._bus = bus
+        self.plant = plant
         self.drives, self._axes = make_drives(settings or EmulatedDevices(), plant.robot,
                                               self._send)
         self.encoders, self._angles = make_encoders(settings or EmulatedDevices(), plant.robot,
@@ -210,7 +211,8 @@ class EmulatedCards:
         for i, frame in enumerate(frames):
             if frame.is_extended_id or frame.is_remote_frame or frame.is_error_frame:
                 continue
-            number, data = frame.arbitration_id, bytes(frame.data)
+            number = frame.arbitration_id
+            data = bytes(frame.data)
             receivers = [d for d in self._all if d.connected and d.alive]
             if number == SYNC_ID:
                 if i == syncs[-1]:

@@ -58,7 +58,9 @@ class DriveAxis:
 
     def __init__(self, card: DriveCard) -> None:
         """Switch on."""
-        self.drive, self.card, self.angle = MotorDrive(card), card, 0.0
+        self.drive = MotorDrive(card)
+        self.card = card
+        self.angle = 0.0
         self.override: int | None = None
         self.false_torque: int | None = None
         self.false_counts: dict[str, tuple[int, int]] = {}
@@ -88,14 +90,17 @@ class DriveAxis:
     def restart(self) -> None:
         """Reset to position 0, without torque; external conditions last."""
         drive = self.drive
-        warning, open_stage = drive.warning, drive.safe_torque_off
+        warning = drive.warning
+        open_stage = drive.safe_torque_off
         drive.restart(self.angle)
-        drive.warning, drive.safe_torque_off = warning, open_stage
+        drive.warning = warning
+        drive.safe_torque_off = open_stage
 
     def objects(self, command: Callable[[int], None]
                 ) -> tuple[dict[int, Callable[[], int]], dict[int, Callable[[int], None]]]:
         """Return the objects that are read and written, by index, subindex 0."""
-        drive, card = self.drive, self.card
+        drive = self.drive
+        card = self.card
         return {
             0x603F: lambda: drive.error_code, 0x6040: lambda: drive.controlword,
             0x6041: lambda: drive.statusword, 0x6060: lambda: drive.mode,

@@ -147,7 +147,9 @@ class FaultSchedule:
     def __init__(self, names: tuple[str, ...], begin: Callable[[Fault, str], None],
                  end: Callable[[Fault, str], None]) -> None:
         """Start without faults."""
-        self._names, self._begin, self._end = names, begin, end
+        self._names = names
+        self._begin = begin
+        self._end = end
         self._coming: list[Fault] = []
         self._present: list[tuple[float, Fault, str]] = []
 

@@ -160,7 +160,8 @@ class MotorDrive:
     def restart(self, wheel_angle: float = 0.0) -> None:
         """Reset as at power-on: position 0 here, everything at its default."""
         self.state = _OFF
-        self.mode, self.mode_display = NO_MODE, NO_MODE
+        self.mode = NO_MODE
+        self.mode_display = NO_MODE
         self.target = self.target_velocity = 0
         self.max_torque = self.max_current = 1000
         self.quick_stop_option = int(QuickStopOption.QUICK_STOP_RAMP)
@@ -171,10 +172,13 @@ class MotorDrive:
         self.error_code = 0
         self.warning = self.safe_torque_off = False
         self.mode_override: int | None = None
-        self._word, self._lost = 0, False
-        self._permille, self._limited = 0.0, False
+        self._word = 0
+        self._lost = False
+        self._permille = 0.0
+        self._limited = False
         self._reference = 0.0
-        self._origin, self._counts = wheel_angle, 0
+        self._origin = wheel_angle
+        self._counts = 0
 
     @property
     def controlword(self) -> int:
@@ -228,7 +232,9 @@ class MotorDrive:
         state = self.state
         if state is DriveState.FAULT:
             if edge and not self.safe_torque_off:
-                self.state, self.error_code = _OFF, 0  # 15
+                # 15
+                self.state = _OFF
+                self.error_code = 0
         elif state is DriveState.FAULT_REACTION_ACTIVE or state is _OFF and word & 0x07 != 0x06:
             pass
         elif not word & 0x02:  # disable voltage: 7, 9, 10, 12

@@ -28,7 +28,8 @@ def cards_like(values: Any) -> dict[str, list[Any]]:
     for name, source in FOLLOWED.items():
         group, _, key = source.partition('.')
         found[name] = list(getattr(getattr(values, group), key))
-    counts, spans = values.encoders.counts, values.encoders.range
+    counts = values.encoders.counts
+    spans = values.encoders.range
     number = max(len(counts), len(spans))
     found['steering_turns'] = [
         max(1, span // count) for count, span in zip(

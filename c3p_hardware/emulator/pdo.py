@@ -22,8 +22,11 @@ EXTENDED = 1 << 29
 IDENTIFIER = 0x7FF
 FIRST_EVENT_TYPE = 254  # and 255; 1 to 240 are synchronous, 0 is on change at a SYNC
 
-NOT_MAPPABLE, TOO_LONG, NO_SUCH_OBJECT = 0x06040041, 0x06040042, 0x06020000
-BAD_VALUE, WRONG_STATE = 0x06090030, 0x08000022
+NOT_MAPPABLE = 0x06040041
+TOO_LONG = 0x06040042
+NO_SUCH_OBJECT = 0x06020000
+BAD_VALUE = 0x06090030
+WRONG_STATE = 0x08000022
 
 MOST_BITS = 64
 CODES = {8: 'B', 16: 'H', 32: 'I', 64: 'Q'}
@@ -63,12 +66,15 @@ class Pdo:
     def __init__(self, node: LocalNode, communication: int, mapping: int) -> None:
         """Read the defaults of the dictionary."""
         self._node = node
-        self.communication, self.mapping = communication, mapping
+        self.communication = communication
+        self.mapping = mapping
         self.restart()
 
     def restart(self) -> None:
         """Return to the defaults."""
-        objects, first, second = self._node.object_dictionary, self.communication, self.mapping
+        objects = self._node.object_dictionary
+        first = self.communication
+        second = self.mapping
         self._cob, self.kind = default(objects, first, 1), default(objects, first, 2)
         self._inhibit, self._timer = default(objects, first, 3), default(objects, first, 5)
         self._count = default(objects, second, 0)
@@ -145,7 +151,9 @@ class Pdo:
 
     def _check(self, entry: int) -> None:
         """Reject an entry without a matching object of the dictionary."""
-        index, subindex, bits = entry >> 16, entry >> 8 & 0xFF, entry & 0xFF
+        index = entry >> 16
+        subindex = entry >> 8 & 0xFF
+        bits = entry & 0xFF
         objects = self._node.object_dictionary
         if index not in objects:
             raise SdoAbortedError(NO_SUCH_OBJECT)
@@ -154,9 +162,12 @@ class Pdo:
             raise SdoAbortedError(NOT_MAPPABLE)
 
     def _compile(self) -> None:
-        self.entries, codes = [], '<'
+        self.entries = []
+        codes = '<'
         for entry in self._maps[:self._count]:
-            index, subindex, bits = entry >> 16, entry >> 8 & 0xFF, entry & 0xFF
+            index = entry >> 16
+            subindex = entry >> 8 & 0xFF
+            bits = entry & 0xFF
             found = variable(self._node.object_dictionary, index, subindex)
             code = CODES[bits]
             codes += code.lower() if found.data_type in SIGNED_TYPES else code

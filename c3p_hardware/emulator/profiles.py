@@ -37,7 +37,8 @@ class EmulatedDevice(BusDevice):
 
     def begin(self, fault: Fault, now: float) -> None:
         """Begin a fault at `now`."""
-        kind, value = fault.kind, int(fault.value or 0)
+        kind = fault.kind
+        value = int(fault.value or 0)
         if kind in self.FLAGS:
             name, usual = self.FLAGS[kind]
             setattr(self, name, not usual if isinstance(usual, bool) else value)
@@ -133,7 +134,8 @@ class EncoderDevice(EmulatedDevice):
         elif fault.kind == 'encoder_stuck':
             self.encoder.stuck = False
         elif fault.kind == 'encoder_drift':
-            self._drift, self.encoder.jump = None, 0
+            self._drift = None
+            self.encoder.jump = 0
         elif fault.kind == 'emcy':
             self.encoder.alarms &= ~POSITION_ERROR
             self.recovered(int(fault.value or 0))

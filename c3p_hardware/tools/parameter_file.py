@@ -122,7 +122,8 @@ def _flat(parameters: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any
 
 def _check(path: Path, name: str, entry: Mapping[str, Any], value: Any) -> None:
     """Reject a value of another type or out of its bounds."""
-    kind, array = entry['type'].removesuffix('_array'), entry['type'].endswith('_array')
+    kind = entry['type'].removesuffix('_array')
+    array = entry['type'].endswith('_array')
     items = value if array and isinstance(value, list) else [value]
     fits = array == isinstance(value, list) and all(
         isinstance(v, _TYPES[kind]) and isinstance(v, bool) == (kind == 'bool') for v in items)
@@ -173,7 +174,8 @@ def _with_value(text: str, name: str, value: str) -> str:
             if key.value == name:
                 return text[:node.start_mark.index] + value + _after(text, node)
             if name.startswith(f'{key.value}.') and isinstance(node, yaml.MappingNode):
-                block, name = node, name[len(key.value) + 1:]
+                block = node
+                name = name[len(key.value) + 1:]
                 break
         else:
             break

@@ -22,10 +22,12 @@ from c3p_hardware.settings import CardSettings, EncoderSettings
 from c3p_hardware.transport.can_bus import ConfigurationError, Objects, conversation
 from c3p_hardware.transport.configure import Identity, check_encoder, identify
 
-SAMPLES, PAUSE = 25, 0.02
+SAMPLES = 25
+PAUSE = 0.02
 
 # motion of a caster at rest: an encoder between two counts, and a tenth of a degree
-STILL_COUNTS, STILL_ANGLE = 2, math.radians(0.1)
+STILL_COUNTS = 2
+STILL_ANGLE = math.radians(0.1)
 
 HOW = """\
 The steering zero is the angle at which every wheel rolls along +Y of the platform, with its
@@ -129,7 +131,8 @@ def zero_of(encoder: EncoderSettings, positions: Sequence[int], serial: int = 0)
     >>> zero_of(EncoderSettings(11, 'steering_joint_1'), [4095, 0, 1]).counts
     0
     """
-    span, first = encoder.range, positions[0]
+    span = encoder.range
+    first = positions[0]
     away = [(p - first + span // 2) % span - span // 2 for p in positions]
     middle = (first + (min(away) + max(away)) // 2) % span
     change = (middle - encoder.zero + encoder.counts // 2) % encoder.counts - encoder.counts // 2

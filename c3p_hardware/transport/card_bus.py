@@ -193,7 +193,8 @@ class CardBus:
 
     def begin(self, now: float) -> None:
         """Start monitoring at `now`, s, after all devices have been configured."""
-        self._failing, self._bus_off = {}, False
+        self._failing = {}
+        self._bus_off = False
         self.own.begin()
         for device in self._devices:
             device.begin(now)
@@ -265,7 +266,8 @@ class CardBus:
     def take_load(self, elapsed: float) -> tuple[float, float]:
         """Return bus load (0 to 1) and frames per second of the last `elapsed` seconds."""
         load = self._bits / (elapsed * self._bitrate), self._frames / elapsed
-        self._bits, self._frames = 0.0, 0
+        self._bits = 0.0
+        self._frames = 0
         return load
 
     def problem(self, now: float) -> Problem | None:

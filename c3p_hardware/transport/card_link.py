@@ -57,8 +57,10 @@ class CardLink:
     def __init__(self, address: BusAddress, robot: CasterRobot, settings: CardSettings,
                  publish: Callable[[SensedJoints, int], None], stamp: Callable[[], int]) -> None:
         """Prepare the devices; `connect` opens the bus."""
-        self.address, self.settings = address, settings
-        self._publish, self._stamp = publish, stamp
+        self.address = address
+        self.settings = settings
+        self._publish = publish
+        self._stamp = stamp
         self.command = _drop
         self.drives = [Drive.of(d) for d in settings.drives]
         self.encoders = [Encoder.of(e) for e in settings.encoders]
@@ -129,12 +131,14 @@ class CardLink:
             The CAN interface blocks; the bus is closed nevertheless.
         """
         self.command = _drop
-        loop, self._loop = self._loop, None
+        loop = self._loop
+        self._loop = None
         try:
             if loop is not None:
                 loop.stop()
         finally:
-            bus, self._bus = self._bus, None
+            bus = self._bus
+            self._bus = None
             if bus is not None:
                 bus.shutdown()
 

@@ -111,7 +111,8 @@ def configure(network: canopen.Network, settings: CardSettings) -> list[Identity
     Returns the identities, drives first. ConfigurationError names device, object, value and remedy
     of the first mismatch. `network` is that of `can_bus.conversation`.
     """
-    found, begun = [], set()
+    found = []
+    begun = set()
     for drive in settings.drives:
         objects = (Objects if drive.node_id in begun else _begin)(network, drive.node_id,
                                                                   drive.name)
@@ -187,7 +188,8 @@ def differences(device: DriveSettings | EncoderSettings, found: Any, values: Map
                f'{device.serial}: it has been replaced; calibrate it (c3p can zero), then correct '
                f'{group}.serial_numbers')
     if isinstance(device, DriveSettings):
-        rated, counts = values.get('rated_torque_nm'), values.get('encoder_counts')
+        rated = values.get('rated_torque_nm')
+        counts = values.get('encoder_counts')
         wanted = device.units.rated_torque
         if device.driven and rated is not None and abs(rated - wanted) > TORQUE_TOLERANCE * wanted:
             yield (f'{device.name}: its rated torque (6076h) is {rated:.4f} N·m, '
@@ -275,7 +277,8 @@ def _of(drive: DriveSettings, index: int) -> int:
 
 def _configure_frames(card: Objects, drive: DriveSettings, settings: CardSettings) -> str:
     """Map the process data of the cycle, the slow PDO, and nothing else."""
-    node, channel = drive.node_id, drive.channel
+    node = drive.node_id
+    channel = drive.channel
     first = pdo_object(0, channel)
     health = of_channel(drive_health(drive.temperature_index, drive.temperature_subindex), channel)
     # the identifiers of the second channel are those of PDOs 2 to 4 of the first
@@ -286,7 +289,8 @@ def _configure_frames(card: Objects, drive: DriveSettings, settings: CardSetting
          of_channel(DRIVE_SAMPLE, channel), EVERY_SYNC)
     _map(card, 0x1801 + first, 0x1A01 + first, health_id(node, channel), health, ON_EVENT,
          HEALTH_PERIOD)
-    deadline, lacks = settings.command_deadline, ''
+    deadline = settings.command_deadline
+    lacks = ''
     if not drive.driven:
         _silence(card, 0x1400 + first, command_id(node, channel))
     else:

@@ -24,7 +24,8 @@ from c3p_ros.cycle import LatencyHistogram
 from c3p_ros.real_time import sleep_until
 
 # fractions of the period: timeout of the samples, and time at which the orders are sent
-SAMPLES_BY, ORDER_BY = 0.6, 0.9
+SAMPLES_BY = 0.6
+ORDER_BY = 0.9
 
 # cycles whose latency can still be measured
 REMEMBERED = 64
@@ -76,7 +77,9 @@ class CycleLoop:
                  stamp: Callable[[], int]) -> None:
         """Prepare the cycle; `start` runs it."""
         self.bus, self.supervisor, self.lock = bus, supervisor, threading.Lock()
-        self._sensing, self._publish, self._stamp = sensing, publish, stamp
+        self._sensing = sensing
+        self._publish = publish
+        self._stamp = stamp
         self._settings = supervisor.settings
         self._wheel_rate = self._steering_rate = np.zeros(supervisor.gate.robot.count)
         self._sent: dict[int, float] = {}
@@ -117,7 +120,8 @@ class CycleLoop:
             The CAN interface blocks in receiving or sending.
         """
         self._over.set()
-        thread, self._thread = self._thread, None
+        thread = self._thread
+        self._thread = None
         if thread is None:
             return
         thread.join(STOP_WITHIN)
@@ -161,7 +165,8 @@ class CycleLoop:
         beat = loaded = deadline
         counted = 0
         while going():
-            begin, used = time.monotonic(), time.thread_time()
+            begin = time.monotonic()
+            used = time.thread_time()
             self.lateness.add(begin - deadline)
             if begin - deadline > period:
                 left_out = int((begin - deadline) / period)
@@ -175,7 +180,8 @@ class CycleLoop:
             if (elapsed := begin - loaded) >= LOAD_OVER:
                 self.load, self.frames_per_s = self.bus.take_load(elapsed)
                 self.rate = (self.cycles - counted) / elapsed
-                loaded, counted = begin, self.cycles
+                loaded = begin
+                counted = self.cycles
             self.cost.add(time.thread_time() - used)
             deadline += period
             sleep_until(deadline)

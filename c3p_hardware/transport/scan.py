@@ -38,7 +38,8 @@ from c3p_hardware.transport.can_bus import ConfigurationError, Objects, conversa
 from c3p_hardware.transport.configure import differences, identify
 
 # time of listening before the first request, and of waiting for responses, s
-LISTEN, RESPONSES = 0.5, 0.3
+LISTEN = 0.5
+RESPONSES = 0.3
 # number of repeated requests to expected devices
 REPEATS = 2
 # time between two requests, so that adapters do not drop them, s
@@ -122,7 +123,8 @@ def scan(bus: can.BusABC, settings: CardSettings, listen: float = LISTEN) -> Sca
         # listen, then request: heartbeats and SYNC frames are counted before our own traffic
         received = _FrameCounter(network)
         time.sleep(listen)
-        frames, syncs = received.frames, received.syncs
+        frames = received.frames
+        syncs = received.syncs
         beats = Counter(received.beats)
         expected = [d.node_id for d in settings.devices]
         responses = _request_all(network, settings.master_id, expected)
@@ -214,10 +216,14 @@ def _read(network: canopen.Network, node_id: int, state: NmtState | None, respon
 
 
 def _read_drive(objects: Objects, node: FoundNode) -> None:
-    word, mode = objects.optional(0x6041, 0, 'H'), objects.optional(0x6061, 0, 'b')
-    rated, volts = objects.optional(0x6076, 0, 'I'), objects.optional(0x6079, 0, 'I')
-    counts, turns = objects.optional(0x608F, 1, 'I'), objects.optional(0x608F, 2, 'I') or 1
-    code, modes = objects.optional(0x603F, 0, 'H'), objects.optional(0x6502, 0, 'I')
+    word = objects.optional(0x6041, 0, 'H')
+    mode = objects.optional(0x6061, 0, 'b')
+    rated = objects.optional(0x6076, 0, 'I')
+    volts = objects.optional(0x6079, 0, 'I')
+    counts = objects.optional(0x608F, 1, 'I')
+    turns = objects.optional(0x608F, 2, 'I') or 1
+    code = objects.optional(0x603F, 0, 'H')
+    modes = objects.optional(0x6502, 0, 'I')
     node.values |= {
         'state': None if word is None else state_of(word).name,
         'mode': None if mode is None else mode_name(mode),

@@ -33,9 +33,13 @@ import can
 from can.interfaces.serial.serial_can import SerialBus
 
 HEADER = struct.Struct('<BIBI')  # start, time stamp, length, identifier
-START, END = 0xAA, 0xBB
-EXTENDED, REMOTE, ERROR = 1 << 31, 1 << 30, 1 << 29
-STANDARD_ID, EXTENDED_ID = 0x7FF, 0x1FFFFFFF
+START = 0xAA
+END = 0xBB
+EXTENDED = 1 << 31
+REMOTE = 1 << 30
+ERROR = 1 << 29
+STANDARD_ID = 0x7FF
+EXTENDED_ID = 0x1FFFFFFF
 LONGEST_DATA = 8
 
 # a frame with a greater age is stamped by another clock, s
@@ -112,7 +116,9 @@ class FrameParser:
         `stamp` is the present time, s, for frames without a time stamp, `clock` that of
         `microseconds`.
         """
-        buffer, found, place = self._rest + data, [], 0
+        buffer = self._rest + data
+        found = []
+        place = 0
         while True:
             start = buffer.find(START, place)
             if start < 0:
@@ -349,6 +355,7 @@ class PtyBus(NonBlockingBus):
         if self._link is not None and self._link.is_symlink() and (
                 os.readlink(self._link) == self._file):
             self._link.unlink()
-        mine, self._fd = self._fd, -1
+        mine = self._fd
+        self._fd = -1
         os.close(mine)
         os.close(self._other)

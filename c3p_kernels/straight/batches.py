@@ -27,7 +27,8 @@ def take_angles(turning: np.ndarray, q: np.ndarray, start: int, count: int, x: n
     """
     n = len(turning)
     for j in range(n):
-        at, beside = LANES * j, LANES * (n + j)
+        at = LANES * j
+        beside = LANES * (n + j)
         if turning[j]:
             for k in range(count):
                 x[at + k], x[beside + k] = circle(q[start + k, j])

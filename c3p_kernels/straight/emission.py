@@ -49,7 +49,8 @@ class Code:
 
     def __init__(self, results: Sequence[Operand], lanes: int = 0) -> None:
         """Keep the results; `run` compiles when it is used."""
-        self.results, self.lanes = list(results), lanes
+        self.results = list(results)
+        self.lanes = lanes
         self.operations = sum(one.kind not in ('input', 'neg') for one in needed(self.results))
 
     @cached_property
@@ -112,7 +113,10 @@ class _Writer:
     """Instructions for expressions, at the present place of a builder."""
 
     def __init__(self, context: Any, builder: Any, x: Any, k: Any) -> None:  # noqa: ANN401
-        self.context, self.builder, self.x, self.k = context, builder, x, k
+        self.context = context
+        self.builder = builder
+        self.x = x
+        self.k = k
         self.values: dict[int, Any] = {}
 
     def value(self, operand: Operand) -> Any:  # noqa: ANN401 (LLVM's)

@@ -42,7 +42,10 @@ class Expression:
 
     def __init__(self, graph: Graph, number: int, kind: str, operands: tuple) -> None:
         """Keep the parts; `Graph.node` is what makes expressions."""
-        self.graph, self.number, self.kind, self.operands = graph, number, kind, operands
+        self.graph = graph
+        self.number = number
+        self.kind = kind
+        self.operands = operands
 
     def __add__(self, other: Operand) -> Operand:
         """Return self + other."""
@@ -168,7 +171,8 @@ class Graph:
 
 def needed(results: Iterable[Operand]) -> list[Expression]:
     """Return all expressions which the results need, operands before what is made of them."""
-    order, seen = [], set()
+    order = []
+    seen = set()
     todo = [(r, False) for r in reversed(list(results)) if isinstance(r, Expression)]
     while todo:
         one, ready = todo.pop()

@@ -52,7 +52,8 @@ def fuse(value, jacobian, unknown, covariance, cross, limit, least_gain, most):
         Largest size of an unknown.
     """
     m, k = jacobian.shape
-    gain, root = np.zeros((k, m)), np.zeros((m, m))
+    gain = np.zeros((k, m))
+    root = np.zeros((m, m))
     for j in range(m):
         for a in range(k):
             total = 0.0
@@ -60,7 +61,9 @@ def fuse(value, jacobian, unknown, covariance, cross, limit, least_gain, most):
                 total += covariance[a, b] * jacobian[j, b]
             gain[a, j] = total
     # Cholesky factor of S = J P Jᵀ + 1, and the innovations in its units
-    news, nis, bits = np.empty(m), 0.0, 0.0
+    news = np.empty(m)
+    nis = 0.0
+    bits = 0.0
     for i in range(m):
         for j in range(i + 1):
             total = 1.0 if i == j else 0.0
@@ -154,9 +157,13 @@ def learn(parameters, deviation, steering, rolled, turned, length, noise, rules,
         return DROPPED
     if travel[:, 0].mean() < length:
         return WITHIN
-    f, g, h = np.empty(2 * n), np.empty((2 * n, 3)), np.empty((2 * n, 5 * n))
-    variance, step = np.empty(n), np.empty(3)
-    of, spread = np.empty((3, 5 * n)), np.empty((3, 3))
+    f = np.empty(2 * n)
+    g = np.empty((2 * n, 3))
+    h = np.empty((2 * n, 5 * n))
+    variance = np.empty(n)
+    step = np.empty(3)
+    of = np.empty((3, 5 * n))
+    spread = np.empty((3, 3))
     window_rows(parameters, begin, sums, slopes, heading, f, g, h)
     variances(parameters, sums, travel, noise[0], noise[1], noise[2], variance)
     good = eliminate(f, g, h, variance, step, of, spread)

@@ -50,13 +50,22 @@ def rate_rows(parameters, steering, wheel, steer, twist, residual, slopes, rows)
     False if all contact points coincide.
     """
     n = len(steering)
-    normal, right, lever = np.zeros((3, 3)), np.zeros(3), 0.0
+    normal = np.zeros((3, 3))
+    right = np.zeros(3)
+    lever = 0.0
     for i in range(n):
-        r, d, x, y = parameters[i, 0], parameters[i, 1], parameters[i, 2], parameters[i, 3]
+        r = parameters[i, 0]
+        d = parameters[i, 1]
+        x = parameters[i, 2]
+        y = parameters[i, 3]
         lever += d * d
         c, s = circle(steering[i] + parameters[i, 4])
-        rows[i, 0, 0], rows[i, 0, 1], rows[i, 0, 2] = -s, c, s * y + c * x
-        rows[i, 1, 0], rows[i, 1, 1], rows[i, 1, 2] = c, s, s * x - c * y + d
+        rows[i, 0, 0] = -s
+        rows[i, 0, 1] = c
+        rows[i, 0, 2] = s * y + c * x
+        rows[i, 1, 0] = c
+        rows[i, 1, 1] = s
+        rows[i, 1, 2] = s * x - c * y + d
         residual[i, 0], residual[i, 1] = r * wheel[i], -d * steer[i]
         for a in range(2):
             for j in range(3):
@@ -72,16 +81,20 @@ def rate_rows(parameters, steering, wheel, steer, twist, residual, slopes, rows)
     w = twist[2]
     for i in range(n):
         c, s = rows[i, 1, 0], rows[i, 1, 1]
-        along, across = 0.0, 0.0
+        along = 0.0
+        across = 0.0
         for j in range(3):
             along += rows[i, 0, j] * twist[j]
             across += rows[i, 1, j] * twist[j]
         residual[i, 0] -= along
         residual[i, 1] -= across
-        slopes[i, 0, 0], slopes[i, 1, 0] = wheel[i], 0.0
+        slopes[i, 0, 0] = wheel[i]
+        slopes[i, 1, 0] = 0.0
         slopes[i, 0, 1], slopes[i, 1, 1] = 0.0, -steer[i] - w
-        slopes[i, 0, 2], slopes[i, 1, 2] = -c * w, -s * w
-        slopes[i, 0, 3], slopes[i, 1, 3] = -s * w, c * w
+        slopes[i, 0, 2] = -c * w
+        slopes[i, 1, 2] = -s * w
+        slopes[i, 0, 3] = -s * w
+        slopes[i, 1, 3] = c * w
         # dRx/dθ = −Ra and dRa/dθ = Rx: the velocity of the pivot, without the offset
         slopes[i, 0, 4] = across - parameters[i, 1] * w
         slopes[i, 1, 4] = -along
@@ -92,7 +105,9 @@ def rate_rows(parameters, steering, wheel, steer, twist, residual, slopes, rows)
 def yaw_row(rows, out):
     """Write the row (n, 2) that gives the yaw of the least-squares twist; `rows` (n, 2, 3)."""
     n = len(rows)
-    normal, unit, column = np.zeros((3, 3)), np.zeros(3), np.empty(3)
+    normal = np.zeros((3, 3))
+    unit = np.zeros(3)
+    column = np.empty(3)
     for i in range(n):
         for a in range(2):
             for j in range(3):
@@ -133,8 +148,11 @@ def accumulate(parameters, steering, rolled, turned, sums, slopes, heading, trav
         False if all contact points coincide; the step is then not added.
     """
     n = len(steering)
-    twist, residual = np.empty(3), np.empty((n, 2))
-    own, rows, gain = np.empty((n, 2, PER_CASTER)), np.empty((n, 2, 3)), np.empty((n, 2))
+    twist = np.empty(3)
+    residual = np.empty((n, 2))
+    own = np.empty((n, 2, PER_CASTER))
+    rows = np.empty((n, 2, 3))
+    gain = np.empty((n, 2))
     if not rate_rows(parameters, steering, rolled, turned, twist, residual, own, rows):
         return False
     yaw_row(rows, gain)
@@ -179,17 +197,25 @@ def window_rows(parameters, begin, sums, slopes, heading, value, of_step, of_par
     cp, sp = circle(phi)
     of_parameters[:] = -slopes
     for i in range(n):
-        r, d, x, y = parameters[i, 0], parameters[i, 1], parameters[i, 2], parameters[i, 3]
+        r = parameters[i, 0]
+        d = parameters[i, 1]
+        x = parameters[i, 2]
+        y = parameters[i, 3]
         c, s = circle(begin[i] + parameters[i, 4])
         c1, s1 = circle(begin[i] + sums[i, 2] + parameters[i, 4] + phi)
         # R(φ) c_i(end) and c_i(begin)
         ax, ay = cp * x - sp * y + d * s1, sp * x + cp * y - d * c1
         bx, by = x + d * s, y - d * c
-        j, k = 2 * i, PER_CASTER * i
+        j = 2 * i
+        k = PER_CASTER * i
         value[j] = ax - bx - r * sums[i, 0]
         value[j + 1] = ay - by - r * sums[i, 1]
-        of_step[j, 0], of_step[j, 1], of_step[j, 2] = 1.0, 0.0, -ay
-        of_step[j + 1, 0], of_step[j + 1, 1], of_step[j + 1, 2] = 0.0, 1.0, ax
+        of_step[j, 0] = 1.0
+        of_step[j, 1] = 0.0
+        of_step[j, 2] = -ay
+        of_step[j + 1, 0] = 0.0
+        of_step[j + 1, 1] = 1.0
+        of_step[j + 1, 2] = ax
         of_parameters[j, k] -= sums[i, 0]
         of_parameters[j + 1, k] -= sums[i, 1]
         of_parameters[j, k + 1] += s1 - s
@@ -212,7 +238,8 @@ def variances(parameters, sums, travel, wheel_step, steering_step, creep, out):
     and `creep`: standard deviation of the path of a contact per its length.
     """
     for i in range(len(out)):
-        r, d = parameters[i, 0], parameters[i, 1]
+        r = parameters[i, 0]
+        d = parameters[i, 1]
         ends = ((r * wheel_step)**2 + (d * steering_step)**2) / 12.0
         path = r * math.hypot(sums[i, 0], sums[i, 1])
         passed = 1.0
@@ -341,10 +368,17 @@ def windows(parameters, steering, wheel, cut, noise, value, jacobian, step, of, 
         Mean path of the casters; −1 for a window without a solution.
     """
     n = steering.shape[1]
-    sums, slopes = np.zeros((n, 3)), np.zeros((2 * n, PER_CASTER * n))
-    heading, travel = np.zeros(1 + PER_CASTER * n), np.zeros((n, 2))
-    f, g, h = np.empty(2 * n), np.empty((2 * n, 3)), np.empty((2 * n, PER_CASTER * n))
-    middle, rolled, turned, variance = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    sums = np.zeros((n, 3))
+    slopes = np.zeros((2 * n, PER_CASTER * n))
+    heading = np.zeros(1 + PER_CASTER * n)
+    travel = np.zeros((n, 2))
+    f = np.empty(2 * n)
+    g = np.empty((2 * n, 3))
+    h = np.empty((2 * n, PER_CASTER * n))
+    middle = np.empty(n)
+    rolled = np.empty(n)
+    turned = np.empty(n)
+    variance = np.empty(n)
     for w in range(len(cut)):
         clear(sums, slopes, heading, travel)
         good = True

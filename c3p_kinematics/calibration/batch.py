@@ -42,7 +42,8 @@ from c3p_kinematics.calibration.references import (
 )
 
 # Gauss-Newton ends at a change below this number of standard deviations of the prior
-CONVERGED, MOST_ITERATIONS = 1e-7, 30
+CONVERGED = 1e-7
+MOST_ITERATIONS = 30
 
 # change after the last iteration, in the same unit, above which there is no minimum: weights of
 # windows with slip settle slowly, within a hundredth of an interval
@@ -121,7 +122,8 @@ class _Windows:
         length = window_length(robot)
         ends = {self._row(t) for r in references for span in spans_of(r) for t in span}
         self.cut = _split(cut(robot, self.recording, length), sorted(ends))
-        w, n = len(self.cut), robot.count
+        w = len(self.cut)
+        n = robot.count
         self.value, self.jacobian = np.empty((w, 2 * n - 3)), np.empty((w, 2 * n - 3, 5 * n))
         self.step, self.of = np.empty((w, 3)), np.empty((w, 3, 5 * n))
         self.spread, self.travel = np.empty((w, 3, 3)), np.empty(w)
@@ -141,7 +143,8 @@ class _Windows:
 
     def chain(self, begin: float, end: float) -> Chain:
         """Return the motion from `begin` to `end` of a reference, s."""
-        first, last = self._row(begin), self._row(end)
+        first = self._row(begin)
+        last = self._row(end)
         rows = np.flatnonzero((self.cut[:, 0] >= first) & (self.cut[:, 1] <= last))
         whole = (len(rows) and self.cut[rows[0], 0] == first and self.cut[rows[-1], 1] == last
                  and np.array_equal(self.cut[rows[1:], 0], self.cut[rows[:-1], 1]))
@@ -305,7 +308,8 @@ class _Fit:
 
     def information(self, noise: float) -> Array:
         """Return the information of the unknowns with the prior; `noise` is the factor s."""
-        joints, outside = self._windows[0], self._outside[0]
+        joints = self._windows[0]
+        outside = self._outside[0]
         return joints / noise**2 + outside + np.eye(len(joints))
 
     def slope(self, noise: float) -> Array:

@@ -29,7 +29,8 @@ AXES = {f'{name}{down}': (k, -1.0 if down else 1.0)
         for down in ('', '-down') for k, name in enumerate('xyz')}
 
 # joints that stay within so many encoder steps for SETTLED seconds around a sample stand still
-STEPS, SETTLED = 1.5, 0.5
+STEPS = 1.5
+SETTLED = 0.5
 
 # least standstill of a recording in all, s
 LEAST_STANDSTILL = 2.0
@@ -165,7 +166,8 @@ def turns_of(number: int, recording: JointRecording, time: Array, rate: Array, r
         raise CalibrationError(f'IMU: no turn of {LEAST_TURN:g} rad or more without a gap of IMU '
                                'or joints: turn on the spot, best several times to one side')
     first, last = np.array(spans).T
-    turned, took = yaw[last] - yaw[first], recording.time[last] - recording.time[first]
+    turned = yaw[last] - yaw[first]
+    took = recording.time[last] - recording.time[first]
     covariance = (settings.walk**2 * np.diag(took) + settings.scale**2 * np.outer(turned, turned)
                   + still.deviation**2 * np.outer(took, took))
     return Turns(number, np.column_stack([recording.time[first], recording.time[last]]), turned,
@@ -182,14 +184,17 @@ def _pieces(recording: JointRecording, time: Array) -> list[tuple[int, int]]:
         at > time[-1] + LONGEST_GAP)
     bad |= lost[1:] | lost[:-1]
     rows = np.flatnonzero(bad)
-    begins, ends = np.concatenate([[0], rows + 1]), np.concatenate([rows, [len(at) - 1]])
+    begins = np.concatenate([[0], rows + 1])
+    ends = np.concatenate([rows, [len(at) - 1]])
     return [(int(a), int(b)) for a, b in zip(begins, ends, strict=True) if b > a]
 
 
 def _reversals(yaw: Array, piece: tuple[int, int]) -> list[tuple[int, int]]:
     """Return first and last row of the turns of a piece, between reversals of `LEAST_TURN`."""
     first, last = piece
-    edges, low, high = [first], first, first
+    edges = [first]
+    low = first
+    high = first
     for row in range(first, last + 1):
         low = row if yaw[row] < yaw[low] else low
         high = row if yaw[row] > yaw[high] else high

@@ -83,9 +83,12 @@ def rows(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike) -> Array:
     n = robot.count
     _, (angles, twists) = batched(n, steering=(steering, n), twist=(twist, 3))
     wheel, steer, _ = inverse(robot, angles, twists)
-    parameters, out = parameters_of(robot), np.empty((len(angles), 2 * n - 3, 5 * n))
-    residual, own = np.empty((n, 2)), np.empty((n, 2, kernels.PER_CASTER))
-    fitted, velocity = np.empty(3), np.empty((n, 2, 3))
+    parameters = parameters_of(robot)
+    out = np.empty((len(angles), 2 * n - 3, 5 * n))
+    residual = np.empty((n, 2))
+    own = np.empty((n, 2, kernels.PER_CASTER))
+    fitted = np.empty(3)
+    velocity = np.empty((n, 2, 3))
     for k in range(len(angles)):
         if not kernels.rate_rows(parameters, angles[k], wheel[k], steer[k], fitted, residual,
                                  own, velocity):

@@ -175,16 +175,19 @@ class SelfCalibration:
                              f'the prior, must be 1 or less: it is damaged, or the prior '
                              '(description_std.* of the node) is narrower than that of the '
                              'calibration')
-        self._unknown, self._covariance = unknown, normal
+        self._unknown = unknown
+        self._covariance = normal
         self._crosses[:] = 0.0
         self.parameters = parameters
         self.interrupt()
 
     def warm_up(self) -> None:
         """Compile the kernels, with a copy of the estimate."""
-        n, k = self.robot.count, len(self._deviation)
+        n = self.robot.count
+        k = len(self._deviation)
         window = tuple(np.zeros_like(a) for a in self._window)
-        still, moved = np.zeros(n), np.full(n, 0.01)
+        still = np.zeros(n)
+        moved = np.full(n, 0.01)
         for length in (math.inf, 0.0):
             kernels.learn(self.parameters, self._deviation, still, moved, still, length,
                           self._noise, self._rules, np.zeros(n), *window, np.zeros(k), np.eye(k),
@@ -262,7 +265,8 @@ class SelfCalibration:
         """
         if self.frozen:
             return False
-        row, common = heading[1:] * self._deviation, self._crosses[3]
+        row = heading[1:] * self._deviation
+        common = self._crosses[3]
         gain = self._covariance @ row + turned * common
         rest = variance + (turned * scale)**2
         total = float(row @ gain) + turned * float(row @ common) + rest

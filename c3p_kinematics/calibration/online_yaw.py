@@ -21,13 +21,15 @@ from c3p_kinematics.calibration.online import SelfCalibration
 from c3p_kinematics.calibration.parameters import window_length
 
 # yaw rate below which a turn ends, rad/s; a longer turn ends in motion, rad
-CALM, LONGEST_TURN = 0.1, 20.0
+CALM = 0.1
+LONGEST_TURN = 20.0
 
 # standard deviation of the delay between gyro and joints, s
 DELAY = 0.02
 
 # bias before the first standstill, rad/s, and its random walk, rad/s/√s
-FIRST_BIAS, DRIFT = math.radians(2.0), math.radians(5e-4)
+FIRST_BIAS = math.radians(2.0)
+DRIFT = math.radians(5e-4)
 
 
 class YawLearner:
@@ -48,7 +50,8 @@ class YawLearner:
 
     def __init__(self, calibration: SelfCalibration, settings: GyroSettings | None = None) -> None:
         self.calibration, self.settings = calibration, settings or GyroSettings()
-        robot, n = calibration.robot, calibration.robot.count
+        robot = calibration.robot
+        n = calibration.robot.count
         self._sums = (np.zeros((n, 3)), np.zeros((2 * n, PER_CASTER * n)),
                       np.zeros(1 + PER_CASTER * n), np.zeros((n, 2)))
         known = calibration.settings.calibration
@@ -60,7 +63,8 @@ class YawLearner:
                           ) / (6.0 * lever)
         self._per_metre = known.creep**2 * window_length(robot) / lever
         self._parameters = calibration.parameters
-        self.bias, self._variance = 0.0, FIRST_BIAS**2
+        self.bias = 0.0
+        self._variance = FIRST_BIAS**2
         self.turns = self.learned = 0
         self._time: float | None = None
         self._rate, self._still, self._net = 0.0, 0.0, np.zeros(2 * n)
@@ -80,7 +84,8 @@ class YawLearner:
 
         Both must be finite.
         """
-        before, self._time = self._time, time
+        before = self._time
+        self._time = time
         dt = 0.0 if before is None else time - before
         if not 0.0 < dt <= LONGEST_GAP:
             self._rate = rate - self.bias
@@ -96,7 +101,8 @@ class YawLearner:
     def _track(self, rate: float, dt: float) -> None:
         """Update the bias at standstill, by means over `SETTLED`, one behind: a start is slow."""
         if self._still < SETTLED:
-            self._mean, self._pending = (0.0, 0.0), None
+            self._mean = (0.0, 0.0)
+            self._pending = None
             return
         total, took = self._mean = self._mean[0] + rate * dt, self._mean[1] + dt
         if took < SETTLED:
@@ -105,7 +111,8 @@ class YawLearner:
             gain = self._variance / (self._variance + self.settings.walk**2 / took)
             self.bias += gain * (self._pending - self.bias)
             self._variance *= 1.0 - gain
-        self._mean, self._pending = (0.0, 0.0), total / took
+        self._mean = (0.0, 0.0)
+        self._pending = total / took
 
     def step(self, steering: Array, rolled: Array, turned: Array, dt: float, good: bool) -> bool:
         """
@@ -147,7 +154,8 @@ class YawLearner:
         self._net[n:] += turned
         self._still += dt
         if np.abs(self._net).max() > self._step:
-            self._net[:], self._still = 0.0, 0.0
+            self._net[:] = 0.0
+            self._still = 0.0
 
     def metrics(self) -> dict[str, str]:
         """Return bias and turns in words, as key-values for diagnostics."""

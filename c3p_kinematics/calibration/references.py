@@ -103,7 +103,9 @@ def chain(step: Array, of: Array, spread: Array) -> Chain:
 
     The yaw is not wrapped.
     """
-    pose, slope, covariance = np.zeros(3), np.zeros((3, of.shape[2])), np.zeros((3, 3))
+    pose = np.zeros(3)
+    slope = np.zeros((3, of.shape[2]))
+    covariance = np.zeros((3, 3))
     for one, by, root in zip(step, of, spread, strict=True):
         c, s = math.cos(pose[2]), math.sin(pose[2])
         turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])

@@ -48,7 +48,8 @@ class ImuSubscription:
 
     def _read(self, message: Imu) -> tuple[float, float]:
         """Return time [s] and rate [rad/s] of a message."""
-        header, turn = message.header, message.angular_velocity
+        header = message.header
+        turn = message.angular_velocity
         if not self._axis and header.frame_id != self._frame:
             raise MessageError(f'frame {header.frame_id!r}: must be {self._frame!r}; for another '
                                'set imu.axis to its vertical axis')
@@ -62,5 +63,6 @@ class ImuSubscription:
         if stamp <= self._last:
             raise MessageError(f'stamp {stamp} ns: must be later than the one before, '
                                f'{self._last} ns')
-        self._first, self._last = self._first or stamp, stamp
+        self._first = self._first or stamp
+        self._last = stamp
         return (stamp - self._first) * 1e-9, rate

@@ -119,7 +119,8 @@ class CalibrationServices:
 
     def __init__(self, node: SuiteNode, odometry: Odometry) -> None:
         """Create the services."""
-        self._node, self._odometry = node, odometry
+        self._node = node
+        self._odometry = odometry
         node.create_service(Trigger, '~/save_calibration', self._on_save)
         node.create_service(Trigger, '~/forget_calibration', self._on_forget)
 
@@ -138,7 +139,8 @@ class CalibrationServices:
             response.success = True
             response.message = 'lengths and zeros are those of the description'
         else:
-            response.success, response.message = False, DISABLED
+            response.success = False
+            response.message = DISABLED
         return response
 
     def _save(self) -> Path:

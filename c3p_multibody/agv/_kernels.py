@@ -20,14 +20,23 @@ from c3p_kernels.compiled import kernel
 @kernel
 def mass_and_bias(numbers, caster, first, second, mass, bias):
     """Write I (2, 2) and the velocity forces (2,) of one state, in rates of the driven wheels."""
-    l, r, lever, d = numbers[0], numbers[1], numbers[3], numbers[4]
-    along, across, trail = numbers[8], numbers[9], numbers[10]
+    l = numbers[0]
+    r = numbers[1]
+    lever = numbers[3]
+    d = numbers[4]
+    along = numbers[8]
+    across = numbers[9]
+    trail = numbers[10]
     c, s = math.cos(caster), math.sin(caster)
-    v, w = -0.5 * r * (first + second), r / l * (first - second)
+    v = -0.5 * r * (first + second)
+    w = r / l * (first - second)
     # rows of the pivot's velocity along e₃'s rolling direction and along its axle
-    f0, f1 = c, lever * s
-    e0, e1 = s, -lever * c
-    forward, sideways = f0 * v + f1 * w, e0 * v + e1 * w
+    f0 = c
+    f1 = lever * s
+    e0 = s
+    e1 = -lever * c
+    forward = f0 * v + f1 * w
+    sideways = e0 * v + e1 * w
     turning = -sideways / d - w
     # inertia in (v, w)
     m00 = numbers[5] + along * f0 * f0 + across * e0 * e0
@@ -39,12 +48,14 @@ def mass_and_bias(numbers, caster, first, second, mass, bias):
     g0 = f0 * push + e0 * pull - numbers[7] * w * w
     g1 = f1 * push + e1 * pull + numbers[7] * w * v
     # in rates of the wheels: v = −r/2 (1, 1), w = r/l (1, −1)
-    p, q = -0.5 * r, r / l
+    p = -0.5 * r
+    q = r / l
     mass[0, 0] = p * p * m00 + 2.0 * p * q * m01 + q * q * m11
     mass[0, 1] = p * p * m00 - q * q * m11
     mass[1, 0] = mass[0, 1]
     mass[1, 1] = p * p * m00 - 2.0 * p * q * m01 + q * q * m11
-    bias[0], bias[1] = p * g0 + q * g1, p * g0 - q * g1
+    bias[0] = p * g0 + q * g1
+    bias[1] = p * g0 - q * g1
     return turning
 
 
@@ -58,12 +69,18 @@ def masses_and_biases(numbers, caster, rates, mass, bias):
 @kernel
 def friction(numbers, viscous, caster, first, second, out):
     """Write the generalized viscous torques δ (2,) of the four joints, one state."""
-    l, r, lever, d = numbers[0], numbers[1], numbers[3], numbers[4]
+    l = numbers[0]
+    r = numbers[1]
+    lever = numbers[3]
+    d = numbers[4]
     c, s = math.cos(caster), math.sin(caster)
-    p, q = -0.5 * r, r / l
+    p = -0.5 * r
+    q = r / l
     # rates of wheel 3 and of the pivot of unit rates of wheels 1 and 2
-    even, odd = -p * c / r, -q * lever * s / r
-    turn, yaw = -p * s / d, q * (lever * c / d - 1.0)
+    even = -p * c / r
+    odd = -q * lever * s / r
+    turn = -p * s / d
+    yaw = q * (lever * c / d - 1.0)
     third = (even + odd) * first + (even - odd) * second
     pivot = (turn + yaw) * first + (turn - yaw) * second
     out[0] = -(viscous[0] * first + viscous[2] * (even + odd) * third
@@ -82,12 +99,15 @@ def frictions(numbers, viscous, caster, rates, out):
 @kernel
 def state_rate(numbers, viscous, state, torque, mass, bias, loss, out):
     """Write d/dt of (θ₁, θ₂, θ̇₁, θ̇₂, ψ); `mass` (2, 2), `bias`, `loss` (2,) are scratch."""
-    first, second = state[2], state[3]
+    first = state[2]
+    second = state[3]
     turning = mass_and_bias(numbers, state[4], first, second, mass, bias)
     friction(numbers, viscous, state[4], first, second, loss)
-    f0, f1 = torque[0] + loss[0] - bias[0], torque[1] + loss[1] - bias[1]
+    f0 = torque[0] + loss[0] - bias[0]
+    f1 = torque[1] + loss[1] - bias[1]
     determinant = mass[0, 0] * mass[1, 1] - mass[0, 1] * mass[0, 1]
-    out[0], out[1] = first, second
+    out[0] = first
+    out[1] = second
     out[2] = (mass[1, 1] * f0 - mass[0, 1] * f1) / determinant
     out[3] = (mass[0, 0] * f1 - mass[0, 1] * f0) / determinant
     out[4] = turning
@@ -100,11 +120,15 @@ def circle_torques(numbers, viscous, drive, time, out):
 
     `drive` is ``[R, T, B]`` and the six constants of ``circle.caster_constants``.
     """
-    radius, duration, angle = drive[0], drive[1], drive[2]
+    radius = drive[0]
+    duration = drive[1]
+    angle = drive[2]
     # rates of the wheels per rate of the sweep
     left = (-radius + 0.5 * numbers[0]) / numbers[1]
     right = (-radius - 0.5 * numbers[0]) / numbers[1]
-    mass, bias, loss = np.empty((2, 2)), np.empty(2), np.empty(2)
+    mass = np.empty((2, 2))
+    bias = np.empty(2)
+    loss = np.empty(2)
     for b in range(len(time)):
         s = min(max(time[b] / duration, 0.0), 1.0)
         rest = s * (1.0 - s)

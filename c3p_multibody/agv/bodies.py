@@ -31,7 +31,8 @@ from c3p_multibody.orthogonal_complement import (
 
 I, J, K = np.eye(3)
 COUNT = 5
-FORK, PLATFORM = 3, 4
+FORK = 3
+PLATFORM = 4
 # first row of the ground's forces in A, after the four revolute joints
 GROUND = 24
 
@@ -56,10 +57,13 @@ class JointMaps(NamedTuple):
 
 def joint_maps(agv: Agv, caster: float, rates: ArrayLike) -> JointMaps:
     """Return T_a, T_u and their rates at an angle `caster` ψ, rad, and `rates` (2,), rad/s."""
-    r, d, trail = agv.wheel_radius, agv.caster_offset, agv.link_com
+    r = agv.wheel_radius
+    d = agv.caster_offset
+    trail = agv.link_com
     e = np.array([np.cos(caster), np.sin(caster), 0.0])
     f = np.cross(K, e)
-    yaw, speed = platform_map(agv)[2], platform_map(agv)[1]
+    yaw = platform_map(agv)[2]
+    speed = platform_map(agv)[1]
     turn = float(yaw @ np.asarray(rates, float))
     steer = float(caster_rates(agv, caster, rates)[1])
     none = np.zeros((3, 2))
@@ -132,7 +136,10 @@ def constraint_matrix(agv: Agv, caster: float) -> Array:
     fork-wheel 3; from row `GROUND` on the contacts of wheels 1, 2, 3, each along i, j, k. `caster`
     is ψ, rad.
     """
-    r, l, a, b = agv.wheel_radius, agv.track, agv.axle_distance, agv.pivot_distance
+    r = agv.wheel_radius
+    l = agv.track
+    a = agv.axle_distance
+    b = agv.pivot_distance
     e = np.array([np.cos(caster), np.sin(caster), 0.0])
     f = np.cross(K, e)
     down = -(agv.centre_height - r) * K

@@ -46,7 +46,8 @@ def _batch(caster: ArrayLike, **vectors: ArrayLike) -> tuple[tuple[int, ...], li
 
 def _mass_and_bias(agv: Agv, caster: Array, rates: Array) -> tuple[Array, Array]:
     """Return I (B, 2, 2) and Cθ̇ (B, 2) of checked states."""
-    mass, force = np.empty((len(caster), 2, 2)), np.empty((len(caster), 2))
+    mass = np.empty((len(caster), 2, 2))
+    force = np.empty((len(caster), 2))
     kernels.masses_and_biases(agv.numbers, caster, rates, mass, force)
     return mass, force
 
@@ -136,7 +137,8 @@ def _weight(agv: Agv, angles: Array, gravity: Array) -> Array:
     speed = total * ahead - trail * s
     turn = -(agv.platform_mass * agv.axle_distance + front * agv.pivot_lever) * right
     turn += trail * agv.pivot_lever * c
-    p, q = -0.5 * agv.wheel_radius, agv.wheel_radius / agv.track
+    p = -0.5 * agv.wheel_radius
+    q = agv.wheel_radius / agv.track
     return np.stack([p * speed + q * turn, p * speed - q * turn], axis=-1)
 
 

@@ -54,7 +54,9 @@ def platform_map(agv: Agv) -> Array:
     >>> np.round(platform_map(agv) @ [-20, -20], 12)  # both wheels roll forward
     array([0., 1., 0.])
     """
-    l, r, a = agv.track, agv.wheel_radius, agv.axle_distance
+    l = agv.track
+    r = agv.wheel_radius
+    a = agv.axle_distance
     return r / l * np.array([[-a, a], [-l / 2, -l / 2], [1.0, -1.0]])
 
 
@@ -174,11 +176,14 @@ def caster_jacobians(agv: Agv, caster: ArrayLike) -> tuple[Array, Array]:
     `caster` (…). Both are (…, 2, 2), m; ``det J_u = −r d``: never singular.
     """
     psi = np.asarray(caster, float)
-    r, d, lever = agv.wheel_radius, agv.caster_offset, agv.pivot_lever
+    r = agv.wheel_radius
+    d = agv.caster_offset
+    lever = agv.pivot_lever
     e = np.stack([np.cos(psi), np.sin(psi)], axis=-1)
     f = np.stack([-np.sin(psi), np.cos(psi)], axis=-1)
     # speed and yaw rate of unit rates
-    speed, yaw = platform_map(agv)[1], platform_map(agv)[2]
+    speed = platform_map(agv)[1]
+    yaw = platform_map(agv)[2]
     pivot = np.stack([-lever * yaw, speed])
     # v_O3 = v_A3 + (ω + ψ̇) d e₃, and v_O3 = −r θ̇₃ f₃
     return (pivot + d * e[..., :, None] * yaw,

@@ -35,21 +35,38 @@ def alone(i, row, c, s, rate, work):
     """Write rotation, velocity and the coefficients of body i alone."""
     w = work[i]
     rotation(row, c, s, w[0:9])
-    x, y, z = 0.0, 0.0, 0.0
+    x = 0.0
+    y = 0.0
+    z = 0.0
     if i > 0:
         b = work[i - 1]
         x, y, z = times_back(w[0:9], b[42], b[43], b[44])
     # ω of the lower body × z q̇
-    w[52], w[53], w[54] = y * rate, -x * rate, 0.0
-    w[42], w[43], w[44] = x, y, z + rate
-    m, hx, hy, hz = row[12], row[13], row[14], row[15]
+    w[52] = y * rate
+    w[53] = -x * rate
+    w[54] = 0.0
+    w[42] = x
+    w[43] = y
+    w[44] = z + rate
+    m = row[12]
+    hx = row[13]
+    hy = row[14]
+    hz = row[15]
     for k in range(9):
         w[9 + k] = 0.0
-    w[9], w[13], w[17] = m, m, m
+    w[9] = m
+    w[13] = m
+    w[17] = m
     # N α = α × h
-    w[18], w[19], w[20] = 0.0, hz, -hy
-    w[21], w[22], w[23] = -hz, 0.0, hx
-    w[24], w[25], w[26] = hy, -hx, 0.0
+    w[18] = 0.0
+    w[19] = hz
+    w[20] = -hy
+    w[21] = -hz
+    w[22] = 0.0
+    w[23] = hx
+    w[24] = hy
+    w[25] = -hx
+    w[26] = 0.0
     w[27], w[28], w[29] = row[16], row[19], row[20]
     w[30], w[31], w[32] = row[19], row[17], row[21]
     w[33], w[34], w[35] = row[20], row[21], row[18]
@@ -65,8 +82,12 @@ def eliminate(w, tau):
     over = 1.0 / w[35]
     w[45] = tau - w[41]
     # last columns of N and P
-    nx, ny, nz = w[20], w[23], w[26]
-    px, py, pz = w[29], w[32], w[35]
+    nx = w[20]
+    ny = w[23]
+    nz = w[26]
+    px = w[29]
+    py = w[32]
+    pz = w[35]
     for k in range(3):
         share = over * (nx if k == 0 else (ny if k == 1 else nz))
         turn = over * (px if k == 0 else (py if k == 1 else pz))
@@ -115,9 +136,13 @@ def hand_down(row, w, b):
     p = row[9:12]
     bx, by, bz = swing(b[42], b[43], b[44], p[0], p[1], p[2])
     x, y, z = times_back(w[18:27], bx, by, bz)
-    nx, ny, nz = nx + x, ny + y, nz + z
+    nx = nx + x
+    ny = ny + y
+    nz = nz + z
     x, y, z = times(w[9:18], bx, by, bz)
-    fx, fy, fz = fx + x, fy + y, fz + z
+    fx = fx + x
+    fy = fy + y
+    fz = fz + z
     # P − Nᵀ[p] with Nᵀ by rows, then N − M[p], then P + [p]N
     for i in range(3):
         for j in range(3):
@@ -140,7 +165,9 @@ def accelerate(i, row, gravity, kept, work):
     w = work[i]
     if i == 0:
         x, y, z = times_back(w[0:9], -gravity[0], -gravity[1], -gravity[2])
-        lx, ly, lz = w[52], w[53], w[54]
+        lx = w[52]
+        ly = w[53]
+        lz = w[54]
     else:
         b = work[i - 1]
         tx, ty, tz = cross(b[49], b[50], b[51], row[9], row[10], row[11])
@@ -150,8 +177,12 @@ def accelerate(i, row, gravity, kept, work):
         lx, ly = lx + w[52], ly + w[53]
     along = kept[0] * x + kept[1] * y + kept[2] * z + kept[4] * lx + kept[5] * ly
     accel = kept[3] * (w[45] - along) - lz
-    w[46], w[47], w[48] = x, y, z
-    w[49], w[50], w[51] = lx, ly, lz + accel
+    w[46] = x
+    w[47] = y
+    w[48] = z
+    w[49] = lx
+    w[50] = ly
+    w[51] = lz + accel
     return accel
 
 

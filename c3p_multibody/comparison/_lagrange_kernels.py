@@ -54,8 +54,12 @@ def outwards(i, row, c, s, rate, accel, work):
     rotation(row, c, s, w[0:9])
     if i == 0:
         for k in range(9):
-            w[9 + k], w[18 + k], w[27 + k] = w[k], 0.0, 0.0
-        w[36], w[37], w[38] = 0.0, 0.0, 0.0
+            w[9 + k] = w[k]
+            w[18 + k] = 0.0
+            w[27 + k] = 0.0
+        w[36] = 0.0
+        w[37] = 0.0
+        w[38] = 0.0
     else:
         b = work[i - 1]
         for at in (9, 18, 27):
@@ -66,28 +70,42 @@ def outwards(i, row, c, s, rate, accel, work):
     square = rate * rate
     for k in range(3):
         x, y = w[9 + 3 * k], w[10 + 3 * k]
-        u, v = w[18 + 3 * k], w[19 + 3 * k]
+        u = w[18 + 3 * k]
+        v = w[19 + 3 * k]
         w[27 + 3 * k] = w[27 + 3 * k] + (rate + rate) * v - square * x + accel * y
         w[28 + 3 * k] = w[28 + 3 * k] - (rate + rate) * u - square * y - accel * x
-        w[18 + 3 * k], w[19 + 3 * k] = u + rate * y, v - rate * x
+        w[18 + 3 * k] = u + rate * y
+        w[19 + 3 * k] = v - rate * x
 
 
 @inlined
 def alone(row, w):
     """Write D, e, s and mass of one body."""
-    m, hx, hy, hz = row[12], row[13], row[14], row[15]
+    m = row[12]
+    hx = row[13]
+    hy = row[14]
+    hz = row[15]
     # ∫ r rᵀ dm from the moments of inertia
     half = 0.5 * (row[16] + row[17] + row[18])
-    xx, yy, zz, xy, xz, yz = (half - row[16], half - row[17], half - row[18], -row[19], -row[20],
-                              -row[21])
+    xx = half - row[16]
+    yy = half - row[17]
+    zz = half - row[18]
+    xy = -row[19]
+    xz = -row[20]
+    yz = -row[21]
     for a in range(3):
-        u, v, t = w[27 + 3 * a], w[28 + 3 * a], w[29 + 3 * a]
+        u = w[27 + 3 * a]
+        v = w[28 + 3 * a]
+        t = w[29 + 3 * a]
         w[39 + a] = xx * u + xy * v + xz * t + hx * w[36 + a]
         w[42 + a] = xy * u + yy * v + yz * t + hy * w[36 + a]
         w[45 + a] = xz * u + yz * v + zz * t + hz * w[36 + a]
     x, y, z = times(w[27:36], hx, hy, hz)
     w[48], w[49], w[50] = m * w[36] + x, m * w[37] + y, m * w[38] + z
-    w[51], w[52], w[53], w[54] = hx, hy, hz, m
+    w[51] = hx
+    w[52] = hy
+    w[53] = hz
+    w[54] = m
 
 
 @inlined

@@ -31,9 +31,15 @@ def column(first, joint, links, numbers, one, none, work, a):
     `one` and `none` are the numbers 1 and 0: its acceleration, and those of the others.
     """
     n = len(links)
-    lx, ly, lz, ax, ay, az = none, none, none, none, none, none
+    lx = none
+    ly = none
+    lz = none
+    ax = none
+    ay = none
+    az = none
     for i in range(first, n):
-        w, row = work[i], numbers[i]
+        w = work[i]
+        row = numbers[i]
         if i > first:
             b = work[i - 1]
             tx, ty, tz = cross(b[5], b[6], b[7], w[2], w[3], w[4])
@@ -41,14 +47,26 @@ def column(first, joint, links, numbers, one, none, work, a):
             lx, ly, lz = down(row, w[0], w[1], b[5], b[6], b[7])
         if i == joint:
             lz = lz + one
-        w[5], w[6], w[7], w[8], w[9], w[10] = lx, ly, lz, ax, ay, az
-        m, hx, hy, hz = row[12], row[13], row[14], row[15]
+        w[5] = lx
+        w[6] = ly
+        w[7] = lz
+        w[8] = ax
+        w[9] = ay
+        w[10] = az
+        m = row[12]
+        hx = row[13]
+        hy = row[14]
+        hz = row[15]
         tx, ty, tz = cross(lx, ly, lz, hx, hy, hz)
-        w[11], w[12], w[13] = m * ax + tx, m * ay + ty, m * az + tz
+        w[11] = m * ax + tx
+        w[12] = m * ay + ty
+        w[13] = m * az + tz
         nx, ny, nz = symmetric_times(row[16], row[17], row[18], row[19], row[20], row[21], lx, ly,
                                      lz)
         tx, ty, tz = cross(hx, hy, hz, ax, ay, az)
-        w[14], w[15], w[16] = nx + tx, ny + ty, nz + tz
+        w[14] = nx + tx
+        w[15] = ny + ty
+        w[16] = nz + tz
     for back in range(n - first):
         i = n - 1 - back
         w = work[i]

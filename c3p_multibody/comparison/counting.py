@@ -64,7 +64,8 @@ class Counted:
 
     def __init__(self, value: float, counter: Counter) -> None:
         """Keep both."""
-        self.value, self.counter = value, counter
+        self.value = value
+        self.counter = counter
 
     def _product(self, value: float) -> Counted:
         self.counter.multiplications += 1

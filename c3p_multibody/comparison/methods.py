@@ -23,7 +23,8 @@ from c3p_multibody.trees._motion_kernels import WIDTH
 from c3p_multibody.trees.edge import batched
 from c3p_multibody.trees.parts import Array
 
-INVERSE, FORWARD = 'inverse', 'forward'
+INVERSE = 'inverse'
+FORWARD = 'forward'
 
 
 class Method(NamedTuple):
@@ -67,9 +68,11 @@ def _articulated(plain: Callable, tree: tuple, states: list, out: Array, make: C
 
 def _walker_orin(method: int) -> Callable[..., None]:
     def call(plain: Callable, tree: tuple, states: list, out: Array, make: _Memory) -> None:
-        n, count = len(tree[0]), len(out)
+        n = len(tree[0])
+        count = len(out)
         # numbers of the type that the kernel runs on: 1 and 0 that are not known in advance
-        one, none = make.one, make.none
+        one = make.one
+        none = make.none
         plain(walker_orin)(method, *tree, *states, one, none, make(count, n), make(count, 0, 6),
                            make(n, WALKER_ORIN_WIDTH), make(n, WIDTH), make(count, n, n),
                            make(n, n), out)
@@ -113,7 +116,8 @@ def prepared(tree: Tree, name: str, states: list[Array]) -> tuple[Callable[[], N
     `states` are q, q̇ and q̈ or τ, contiguous (B, n), of a chain `tree`. TreeError as in `torques`.
     """
     _chain(tree)
-    out, memory = np.empty_like(states[0]), _Memory()
+    out = np.empty_like(states[0])
+    memory = _Memory()
 
     def run() -> None:
         memory.again()
@@ -165,7 +169,8 @@ def operations(tree: Tree, method: str) -> Operations:
     True
     """
     _chain(tree)
-    counter, n = Counter(), tree.count
+    counter = Counter()
+    n = tree.count
 
     def counted(array: Array) -> np.ndarray:
         flat = [float(x) if x in (0.0, 1.0, -1.0) else Counted(float(x), counter)

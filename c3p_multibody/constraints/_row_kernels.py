@@ -21,7 +21,9 @@ from c3p_multibody.constraints._sweep_kernels import turned
 from c3p_multibody.trees._frames import cross, swing
 
 FRAMED, DISTANCE, WHEEL, BALL, BLADE = 0, 1, 2, 3, 4
-TIE, PLACE, RELATIVE = 6, 32, 42
+TIE = 6
+PLACE = 32
+RELATIVE = 42
 angle_over_sine = inlined(_angle_over_sine)
 
 
@@ -40,29 +42,51 @@ def relate(fa, fb, place, s):
         s[12 + 3 * k], s[13 + 3 * k], s[14 + 3 * k] = turned(fb, place[15 + k], place[18 + k],
                                                              place[21 + k])
     rx, ry, rz = turned(fb, place[12], place[13], place[14])
-    px, py, pz = fb[9] + rx, fb[10] + ry, fb[11] + rz
-    s[33], s[34], s[35] = px, py, pz
+    px = fb[9] + rx
+    py = fb[10] + ry
+    pz = fb[11] + rz
+    s[33] = px
+    s[34] = py
+    s[35] = pz
     ox, oy, oz = turned(fa, place[0], place[1], place[2])
     s[0], s[1], s[2] = px - fa[9] - ox, py - fa[10] - oy, pz - fa[11] - oz
     # velocity and, at q̈ = 0, acceleration of the point on b: v + ω×r, a + α×r + ω×(ω×r)
-    wx, wy, wz = fb[15], fb[16], fb[17]
+    wx = fb[15]
+    wy = fb[16]
+    wz = fb[17]
     tx, ty, tz = cross(wx, wy, wz, rx, ry, rz)
-    vx, vy, vz = fb[12] + tx, fb[13] + ty, fb[14] + tz
+    vx = fb[12] + tx
+    vy = fb[13] + ty
+    vz = fb[14] + tz
     tx, ty, tz = cross(fb[21], fb[22], fb[23], rx, ry, rz)
     ux, uy, uz = swing(wx, wy, wz, rx, ry, rz)
-    ax, ay, az = fb[18] + tx + ux, fb[19] + ty + uy, fb[20] + tz + uz
+    ax = fb[18] + tx + ux
+    ay = fb[19] + ty + uy
+    az = fb[20] + tz + uz
     # minus those of the coinciding point of a
-    wx, wy, wz = fa[15], fa[16], fa[17]
-    rx, ry, rz = px - fa[9], py - fa[10], pz - fa[11]
+    wx = fa[15]
+    wy = fa[16]
+    wz = fa[17]
+    rx = px - fa[9]
+    ry = py - fa[10]
+    rz = pz - fa[11]
     tx, ty, tz = cross(wx, wy, wz, rx, ry, rz)
-    vx, vy, vz = vx - fa[12] - tx, vy - fa[13] - ty, vz - fa[14] - tz
+    vx = vx - fa[12] - tx
+    vy = vy - fa[13] - ty
+    vz = vz - fa[14] - tz
     tx, ty, tz = cross(fa[21], fa[22], fa[23], rx, ry, rz)
     ux, uy, uz = swing(wx, wy, wz, rx, ry, rz)
-    ax, ay, az = ax - fa[18] - tx - ux, ay - fa[19] - ty - uy, az - fa[20] - tz - uz
+    ax = ax - fa[18] - tx - ux
+    ay = ay - fa[19] - ty - uy
+    az = az - fa[20] - tz - uz
     # as seen from the turning axes of a: Coriolis −2 ω_a × v, and −ω_a × ω_b of the turning
     tx, ty, tz = cross(wx, wy, wz, vx, vy, vz)
-    s[21], s[22], s[23] = vx, vy, vz
-    s[24], s[25], s[26] = ax - 2.0 * tx, ay - 2.0 * ty, az - 2.0 * tz
+    s[21] = vx
+    s[22] = vy
+    s[23] = vz
+    s[24] = ax - 2.0 * tx
+    s[25] = ay - 2.0 * ty
+    s[26] = az - 2.0 * tz
     s[27], s[28], s[29] = fb[15] - wx, fb[16] - wy, fb[17] - wz
     tx, ty, tz = cross(wx, wy, wz, fb[15], fb[16], fb[17])
     s[30], s[31], s[32] = fb[21] - fa[21] - tx, fb[22] - fa[22] - ty, fb[23] - fa[23] - tz
@@ -73,8 +97,11 @@ def walk(links, frames, i, px, py, pz, sign, jac):
     """Add `sign` times the Jacobian of a point of body i and of its turning to ``jac[:, :6]``."""
     # down the chain to the world: each joint moves the point by e × (p − origin), or by e
     while i >= 0:
-        f, at = frames[i], links[i, 2]
-        ex, ey, ez = sign * f[2], sign * f[5], sign * f[8]
+        f = frames[i]
+        at = links[i, 2]
+        ex = sign * f[2]
+        ey = sign * f[5]
+        ez = sign * f[8]
         if links[i, 1] == 0:
             tx, ty, tz = cross(ex, ey, ez, px - f[9], py - f[10], pz - f[11])
             jac[at, 0] += tx
@@ -93,9 +120,24 @@ def walk(links, frames, i, px, py, pz, sign, jac):
 @inlined
 def tilt(s):
     """Write the rotation vector from a's frame to b's, in axes of a's frame, to 36:39."""
-    ax, ay, az, bx, by, bz, cx, cy, cz = (s[3], s[4], s[5], s[6], s[7], s[8], s[9], s[10], s[11])
-    ux, uy, uz, vx, vy, vz, wx, wy, wz = (s[12], s[13], s[14], s[15], s[16], s[17], s[18], s[19],
-                                          s[20])
+    ax = s[3]
+    ay = s[4]
+    az = s[5]
+    bx = s[6]
+    by = s[7]
+    bz = s[8]
+    cx = s[9]
+    cy = s[10]
+    cz = s[11]
+    ux = s[12]
+    uy = s[13]
+    uz = s[14]
+    vx = s[15]
+    vy = s[16]
+    vz = s[17]
+    wx = s[18]
+    wy = s[19]
+    wz = s[20]
     # half the axial vector of RᵀS: axis times sine of the angle
     x = 0.5 * (cx * vx + cy * vy + cz * vz - bx * wx - by * wy - bz * wz)
     y = 0.5 * (ax * wx + ay * wy + az * wz - cx * ux - cy * uy - cz * uz)
@@ -104,7 +146,9 @@ def tilt(s):
     cosine = 0.5 * (ax * ux + ay * uy + az * uz + bx * vx + by * vy + bz * vz + cx * wx + cy * wy
                     + cz * wz - 1.0)
     grow = angle_over_sine(sine, cosine)
-    s[36], s[37], s[38] = x * grow, y * grow, z * grow
+    s[36] = x * grow
+    s[37] = y * grow
+    s[38] = z * grow
 
 
 @inlined
@@ -116,26 +160,48 @@ def to_contact(s, kind, radius):
     ``α × ρ + ω × ρ̇`` because the contact point moves within the body. A wheel with the axis
     u touches a plane with the normal N at ``−r (N − (N·u) u)/|…|``, a ball at ``−r N``.
     """
-    nx, ny, nz = s[9], s[10], s[11]
-    wx, wy, wz = s[27], s[28], s[29]
-    dx, dy, dz = 0.0, 0.0, 0.0
+    nx = s[9]
+    ny = s[10]
+    nz = s[11]
+    wx = s[27]
+    wy = s[28]
+    wz = s[29]
+    dx = 0.0
+    dy = 0.0
+    dz = 0.0
     if kind == WHEEL:
-        ux, uy, uz = s[18], s[19], s[20]
+        ux = s[18]
+        uy = s[19]
+        uz = s[20]
         # the normal without its part along the axle, and the derivative of that; camber = N·u
         camber = nx * ux + ny * uy + nz * uz
         tx, ty, tz = cross(wx, wy, wz, ux, uy, uz)
         rate = nx * tx + ny * ty + nz * tz
-        nx, ny, nz = nx - camber * ux, ny - camber * uy, nz - camber * uz
-        dx, dy, dz = -rate * ux - camber * tx, -rate * uy - camber * ty, -rate * uz - camber * tz
+        nx = nx - camber * ux
+        ny = ny - camber * uy
+        nz = nz - camber * uz
+        dx = -rate * ux - camber * tx
+        dy = -rate * uy - camber * ty
+        dz = -rate * uz - camber * tz
         # normalised, with the derivative of the unit vector
         size = math.sqrt(nx * nx + ny * ny + nz * nz)
-        nx, ny, nz = nx / size, ny / size, nz / size
+        nx = nx / size
+        ny = ny / size
+        nz = nz / size
         rate = nx * dx + ny * dy + nz * dz
-        dx, dy, dz = (dx - rate * nx) / size, (dy - rate * ny) / size, (dz - rate * nz) / size
+        dx = (dx - rate * nx) / size
+        dy = (dy - rate * ny) / size
+        dz = (dz - rate * nz) / size
     # ρ and ρ̇; a ball's ρ does not change against the plane
-    px, py, pz = -radius * nx, -radius * ny, -radius * nz
-    dx, dy, dz = -radius * dx, -radius * dy, -radius * dz
-    s[39], s[40], s[41] = px, py, pz
+    px = -radius * nx
+    py = -radius * ny
+    pz = -radius * nz
+    dx = -radius * dx
+    dy = -radius * dy
+    dz = -radius * dz
+    s[39] = px
+    s[40] = py
+    s[41] = pz
     s[0], s[1], s[2] = s[0] + px, s[1] + py, s[2] + pz
     tx, ty, tz = cross(wx, wy, wz, px, py, pz)
     s[21], s[22], s[23] = s[21] + tx, s[22] + ty, s[23] + tz
@@ -154,7 +220,9 @@ def frame_rows(tie, place, s, jac, time, b, rate, bias, error):
             # columns of `jac` that count, and the axis
             at = 3 * (k // 3)
             axis = 3 + 3 * (k - at)
-            x, y, z = s[axis], s[axis + 1], s[axis + 2]
+            x = s[axis]
+            y = s[axis + 1]
+            z = s[axis + 2]
             for i in range(len(jac)):
                 b[row, i] = x * jac[i, at] + y * jac[i, at + 1] + z * jac[i, at + 2]
             if k < 3:
@@ -173,15 +241,21 @@ def frame_rows(tie, place, s, jac, time, b, rate, bias, error):
 def single_row(tie, place, s, jac, time, b, rate, bias, error):
     """Write the row of a distance (along its line) or of a blade (along an axis of b)."""
     row = tie[4]
-    vx, vy, vz = s[21], s[22], s[23]
+    vx = s[21]
+    vy = s[22]
+    vz = s[23]
     if tie[0] == DISTANCE:
         size = math.sqrt(s[0] * s[0] + s[1] * s[1] + s[2] * s[2])
-        x, y, z = s[0] / size, s[1] / size, s[2] / size
+        x = s[0] / size
+        y = s[1] / size
+        z = s[2] / size
         away = x * vx + y * vy + z * vz
         more = (vx * vx + vy * vy + vz * vz - away * away) / size
         error[row] = size - place[24] - place[25] * (time - place[31])
     else:
-        x, y, z = s[12], s[13], s[14]
+        x = s[12]
+        y = s[13]
+        z = s[14]
         tx, ty, tz = cross(s[27], s[28], s[29], x, y, z)
         more = tx * vx + ty * vy + tz * vz
         error[row] = 0.0
@@ -195,7 +269,8 @@ def single_row(tie, place, s, jac, time, b, rate, bias, error):
 def evaluate(links, frames, ties, places, time, jac, s, b, rate, bias, error):
     """Write B (m, n), g, Ḃq̇ and the error (m,) of all ties from the frames of `sweep`."""
     for t in range(len(ties)):
-        tie, place = ties[t], places[t]
+        tie = ties[t]
+        place = places[t]
         for k in range(len(links)):
             for axis in range(6):
                 jac[k, axis] = 0.0

@@ -48,7 +48,8 @@ class Space(NamedTuple):
     facts: np.ndarray
 
 
-ROWS, COLUMNS = 7, 8
+ROWS = 7
+COLUMNS = 8
 
 
 def memory(n: int, m: int) -> np.ndarray:
@@ -78,8 +79,10 @@ def accelerations(links, numbers, gravity, ties, places, q, qd, tau, damping, qd
     `rule` is (least relative row, Baumgarte's frequency); with ω the target is
     ``−Ḃq̇ − 2ω (B q̇ − g) − ω² e``. `w.facts[1]`: potential energy, rank, disagreement.
     """
-    n, m = len(links), len(w.b)
-    facts, c = w.facts[1], w.columns[0]
+    n = len(links)
+    m = len(w.b)
+    facts = w.facts[1]
+    c = w.columns[0]
     facts[0] = sweep(links, numbers, gravity, q, qd, w.frames, w.bodies, w.a, c)
     # y = Lᵀq̈ of the free motion: L⁻¹(τ − Dq̇ − c)
     empty = cholesky(w.a, w.l, n)
@@ -88,9 +91,13 @@ def accelerations(links, numbers, gravity, ties, places, q, qd, tau, damping, qd
     for i in range(n):
         qdd[i] = tau[i] - damping[i] * qd[i] - c[i]
     forward(w.l, qdd, n)
-    facts[1], facts[2] = 0.0, 0.0
+    facts[1] = 0.0
+    facts[2] = 0.0
     if m > 0:
-        rate, bias, error, target = w.rows[0], w.rows[1], w.rows[2], w.rows[3]
+        rate = w.rows[0]
+        bias = w.rows[1]
+        error = w.rows[2]
+        target = w.rows[3]
         evaluate(links, w.frames, ties, places, time, w.jac, w.facts[0], w.b, rate, bias, error)
         # target ġ − Ḃq̇ with Baumgarte's feedback, and the rows X ᵀ = B L⁻ᵀ
         omega = rule[1]
@@ -140,7 +147,9 @@ def constrained(floats, ints, order, n, m, time):
 @kernel
 def powers(w, qd, tau, damping, out):
     """Write the power of torques, of the joints' friction, and of driven constraints (λᵀg)."""
-    out[0], out[1], out[2] = 0.0, 0.0, 0.0
+    out[0] = 0.0
+    out[1] = 0.0
+    out[2] = 0.0
     for i in range(len(qd)):
         out[0] += tau[i] * qd[i]
         out[1] += damping[i] * qd[i] * qd[i]
@@ -155,7 +164,8 @@ def onto(w, order, q, qd):
 
     One step of Newton's method each, with the present B.
     """
-    n, m = len(q), len(w.b)
+    n = len(q)
+    m = len(w.b)
     rank = int(w.facts[1, 1])
     y = w.columns[1]
     # B δq = −error with the least δq
@@ -183,7 +193,8 @@ def onto(w, order, q, qd):
 @kernel
 def note(w, q, qd, time, sums, closure, line):
     """Write a line of the log: t, q, q̇, energies, work done so far, closure, rank, λ."""
-    n, m = len(q), len(w.b)
+    n = len(q)
+    m = len(w.b)
     kinetic = 0.0
     for i in range(n):
         along = 0.0
@@ -231,12 +242,23 @@ def march(links, numbers, gravity, ties, places, guards, levels, watch, state, s
     ≥ 0 the row of its λ, −2 not watched. If a contact closes or opens the state is that at the
     beginning of the step with the event.
     """
-    n, m = len(links), len(order)
+    n = len(links)
+    m = len(order)
     w = space(work, n, m)
-    q, qd, tau, damping, qdd = state[0], state[1], state[2], state[3], state[4]
-    base_q, base_qd, sum_q, sum_qd = w.columns[2], w.columns[3], w.columns[4], w.columns[5]
+    q = state[0]
+    qd = state[1]
+    tau = state[2]
+    damping = state[3]
+    qdd = state[4]
+    base_q = w.columns[2]
+    base_qd = w.columns[3]
+    sum_q = w.columns[4]
+    sum_qd = w.columns[5]
     slope = w.columns[6]
-    stage, step, begin, now = 4, -1, time, time
+    stage = 4
+    step = -1
+    begin = time
+    now = time
     while True:
         # stages 1 to 3 of a step, or (4) its end, which is the beginning of the next
         empty = accelerations(links, numbers, gravity, ties, places, q, qd, tau, damping, qdd, now,
@@ -245,9 +267,11 @@ def march(links, numbers, gravity, ties, places, guards, levels, watch, state, s
             return EMPTY, max(step, 0), empty
         # events are checked at the end of a step: a negative λ, then a contact below its plane
         if stage == 4:
-            culprit, kind = letting_go(w, watch), OPENS
+            culprit = letting_go(w, watch)
+            kind = OPENS
             if culprit < 0 and step >= 0:
-                culprit, kind = closing(w, guards, levels, watch, margin, gap[0], gap[1]), CLOSES
+                culprit = closing(w, guards, levels, watch, margin, gap[0], gap[1])
+                kind = CLOSES
             if culprit >= 0 and step >= 0:
                 for i in range(n):
                     q[i], qd[i] = base_q[i], base_qd[i]
@@ -272,9 +296,11 @@ def march(links, numbers, gravity, ties, places, guards, levels, watch, state, s
             begin = time + step * h
             for i in range(n):
                 base_q[i], base_qd[i] = q[i], qd[i]
-                sum_q[i], sum_qd[i] = 0.0, 0.0
+                sum_q[i] = 0.0
+                sum_qd[i] = 0.0
             for k in range(3):
-                sums[1, k], sums[2, k] = sums[0, k], 0.0
+                sums[1, k] = sums[0, k]
+                sums[2, k] = 0.0
             stage = 0
         # add this stage's slopes (weights 1 2 2 1), then set the state of the next stage
         weight = 1.0 if stage == 0 or stage == 3 else 2.0

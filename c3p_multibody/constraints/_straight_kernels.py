@@ -125,7 +125,8 @@ def write_line(line, state, time, sums, y, n, m, closure, kinetic, rank):
     at = 1 + 2 * n
     line[at + KINETIC], line[at + POTENTIAL] = kinetic, y[n + 2 + m]
     line[at + WORK], line[at + FRICTION], line[at + DRIVEN] = sums[0, 0], sums[0, 1], sums[0, 2]
-    line[at + CLOSURE], line[at + RANK] = closure, rank
+    line[at + CLOSURE] = closure
+    line[at + RANK] = rank
     for j in range(m):
         line[at + FACTS + j] = y[n + 2 + j]
 
@@ -137,13 +138,22 @@ def march(turning, watch, state, sums, time, h, x, y, memory, found, gap, log, p
 
     `found` (m,) receives the multipliers at the end, `y` has room for the results of `whole`.
     """
-    n, m, step, now = len(turning), len(found), -1, time
-    base_q, base_qd, sum_q, sum_qd = memory[0], memory[1], memory[2], memory[3]
-    before_work, before_friction, before_driven = 0.0, 0.0, 0.0
+    n = len(turning)
+    m = len(found)
+    step = -1
+    now = time
+    base_q = memory[0]
+    base_qd = memory[1]
+    sum_q = memory[2]
+    sum_qd = memory[3]
+    before_work = 0.0
+    before_friction = 0.0
+    before_driven = 0.0
     while True:
         enter(turning, state, now, x)
         whole(x, y)
-        kind, culprit = DONE, -1
+        kind = DONE
+        culprit = -1
         if not y[n] > 0.0:
             kind = WEAK
         else:
@@ -153,12 +163,16 @@ def march(turning, watch, state, sums, time, h, x, y, memory, found, gap, log, p
         if kind != DONE and step >= 0:
             for i in range(n):
                 state[Q, i], state[QD, i] = base_q[i], base_qd[i]
-            sums[0, 0], sums[0, 1], sums[0, 2] = before_work, before_friction, before_driven
+            sums[0, 0] = before_work
+            sums[0, 1] = before_friction
+            sums[0, 2] = before_driven
             return kind, step, culprit
         if kind == WEAK:
             return kind, 0, culprit
         # drift of the step, projected out
-        at, off, kinetic = n + 2 + m, 0.0, y[n + 3 + m]
+        at = n + 2 + m
+        off = 0.0
+        kinetic = y[n + 3 + m]
         if step >= 0:
             off = y[at + 3]
             if project:
@@ -175,9 +189,14 @@ def march(turning, watch, state, sums, time, h, x, y, memory, found, gap, log, p
         begin = time + step * h
         for i in range(n):
             base_q[i], base_qd[i] = state[Q, i], state[QD, i]
-            sum_q[i], sum_qd[i] = 0.0, 0.0
-        before_work, before_friction, before_driven = sums[0, 0], sums[0, 1], sums[0, 2]
-        work, friction, driven = 0.0, 0.0, 0.0
+            sum_q[i] = 0.0
+            sum_qd[i] = 0.0
+        before_work = sums[0, 0]
+        before_friction = sums[0, 1]
+        before_driven = sums[0, 2]
+        work = 0.0
+        friction = 0.0
+        driven = 0.0
         # Runge and Kutta's four slopes, weights 1 2 2 1
         for stage in range(4):
             if stage > 0:

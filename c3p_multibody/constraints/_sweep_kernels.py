@@ -19,7 +19,8 @@ from c3p_kernels.compiled import inlined, kernel
 from c3p_kernels.elementary import circle
 from c3p_multibody.trees._frames import cross, swing, symmetric_times
 
-FRAME, BODY = 24, 16
+FRAME = 24
+BODY = 16
 
 
 @inlined
@@ -33,29 +34,59 @@ def turned(r, x, y, z):
 def outwards(i, links, numbers, q, qd, frames):
     """Write row i of `frames`; Kelly, eqs (1) and (2), and the same for points."""
     at = links[i, 2]
-    row, low, f = numbers[i], frames[links[i, 0]], frames[i]
+    row = numbers[i]
+    low = frames[links[i, 0]]
+    f = frames[i]
     ax, ay, az = turned(low, row[0], row[3], row[6])
     bx, by, bz = turned(low, row[1], row[4], row[7])
     ex, ey, ez = turned(low, row[2], row[5], row[8])
     dx, dy, dz = turned(low, row[9], row[10], row[11])
     rate = qd[at]
-    wx, wy, wz = low[15], low[16], low[17]
-    lx, ly, lz = low[21], low[22], low[23]
+    wx = low[15]
+    wy = low[16]
+    wz = low[17]
+    lx = low[21]
+    ly = low[22]
+    lz = low[23]
     # the joint's own motion adds e q̇, and ω × e q̇ once or (Coriolis, prismatic) twice
     tx, ty, tz = cross(wx, wy, wz, ex * rate, ey * rate, ez * rate)
     if links[i, 1] == 0:
         c, s = circle(q[at])
-        f[0], f[3], f[6] = c * ax + s * bx, c * ay + s * by, c * az + s * bz
-        f[1], f[4], f[7] = c * bx - s * ax, c * by - s * ay, c * bz - s * az
-        f[15], f[16], f[17] = wx + ex * rate, wy + ey * rate, wz + ez * rate
-        f[21], f[22], f[23] = lx + tx, ly + ty, lz + tz
-        tx, ty, tz, rate = 0.0, 0.0, 0.0, 0.0
+        f[0] = c * ax + s * bx
+        f[3] = c * ay + s * by
+        f[6] = c * az + s * bz
+        f[1] = c * bx - s * ax
+        f[4] = c * by - s * ay
+        f[7] = c * bz - s * az
+        f[15] = wx + ex * rate
+        f[16] = wy + ey * rate
+        f[17] = wz + ez * rate
+        f[21] = lx + tx
+        f[22] = ly + ty
+        f[23] = lz + tz
+        tx = 0.0
+        ty = 0.0
+        tz = 0.0
+        rate = 0.0
     else:
-        f[0], f[3], f[6], f[1], f[4], f[7] = ax, ay, az, bx, by, bz
-        f[15], f[16], f[17] = wx, wy, wz
-        f[21], f[22], f[23] = lx, ly, lz
-        dx, dy, dz = dx + ex * q[at], dy + ey * q[at], dz + ez * q[at]
-    f[2], f[5], f[8] = ex, ey, ez
+        f[0] = ax
+        f[3] = ay
+        f[6] = az
+        f[1] = bx
+        f[4] = by
+        f[7] = bz
+        f[15] = wx
+        f[16] = wy
+        f[17] = wz
+        f[21] = lx
+        f[22] = ly
+        f[23] = lz
+        dx = dx + ex * q[at]
+        dy = dy + ey * q[at]
+        dz = dz + ez * q[at]
+    f[2] = ex
+    f[5] = ey
+    f[8] = ez
     f[9], f[10], f[11] = low[9] + dx, low[10] + dy, low[11] + dz
     ux, uy, uz = cross(wx, wy, wz, dx, dy, dz)
     f[12], f[13], f[14] = (low[12] + ux + ex * rate, low[13] + uy + ey * rate,
@@ -79,21 +110,38 @@ def alone(row, f, gravity, body):
     rx, ry, rz = symmetric_times(row[16], row[17], row[18], row[19], row[20], row[21], f[6], f[7],
                                  f[8])
     xx, xy, xz = turned(f, px, py, pz)
-    yy, yz = f[3] * qx + f[4] * qy + f[5] * qz, f[6] * qx + f[7] * qy + f[8] * qz
+    yy = f[3] * qx + f[4] * qy + f[5] * qz
+    yz = f[6] * qx + f[7] * qy + f[8] * qz
     zz = f[6] * rx + f[7] * ry + f[8] * rz
-    body[0], body[1], body[2], body[3] = m, hx, hy, hz
-    body[4], body[5], body[6], body[7], body[8], body[9] = xx, yy, zz, xy, xz, yz
+    body[0] = m
+    body[1] = hx
+    body[2] = hy
+    body[3] = hz
+    body[4] = xx
+    body[5] = yy
+    body[6] = zz
+    body[7] = xy
+    body[8] = xz
+    body[9] = yz
     # gravity as an acceleration of everything upwards
-    ax, ay, az = f[18] - gravity[0], f[19] - gravity[1], f[20] - gravity[2]
-    wx, wy, wz = f[15], f[16], f[17]
+    ax = f[18] - gravity[0]
+    ay = f[19] - gravity[1]
+    az = f[20] - gravity[2]
+    wx = f[15]
+    wy = f[16]
+    wz = f[17]
     tx, ty, tz = cross(f[21], f[22], f[23], hx, hy, hz)
     ux, uy, uz = swing(wx, wy, wz, hx, hy, hz)
-    body[10], body[11], body[12] = m * ax + tx + ux, m * ay + ty + uy, m * az + tz + uz
+    body[10] = m * ax + tx + ux
+    body[11] = m * ay + ty + uy
+    body[12] = m * az + tz + uz
     nx, ny, nz = symmetric_times(xx, yy, zz, xy, xz, yz, f[21], f[22], f[23])
     kx, ky, kz = symmetric_times(xx, yy, zz, xy, xz, yz, wx, wy, wz)
     tx, ty, tz = cross(wx, wy, wz, kx, ky, kz)
     ux, uy, uz = cross(hx, hy, hz, ax, ay, az)
-    body[13], body[14], body[15] = nx + tx + ux, ny + ty + uy, nz + tz + uz
+    body[13] = nx + tx + ux
+    body[14] = ny + ty + uy
+    body[15] = nz + tz + uz
     return -(gravity[0] * (m * f[9] + hx) + gravity[1] * (m * f[10] + hy)
              + gravity[2] * (m * f[11] + hz))
 
@@ -101,10 +149,17 @@ def alone(row, f, gravity, body):
 @inlined
 def put_down(body, b, dx, dy, dz):
     """Add a composite body to its lower one `b`, d below it in world axes; Steiner's rule."""
-    m, hx, hy, hz = body[0], body[1], body[2], body[3]
+    m = body[0]
+    hx = body[1]
+    hy = body[2]
+    hz = body[3]
     # half of m d + 2 h takes part in each product: I += (d·k + k·d) 1 − (d kᵀ + k dᵀ)
-    kx, ky, kz = hx + 0.5 * m * dx, hy + 0.5 * m * dy, hz + 0.5 * m * dz
-    ax, ay, az = dx * kx, dy * ky, dz * kz
+    kx = hx + 0.5 * m * dx
+    ky = hy + 0.5 * m * dy
+    kz = hz + 0.5 * m * dz
+    ax = dx * kx
+    ay = dy * ky
+    az = dz * kz
     b[0] += m
     b[1], b[2], b[3] = b[1] + hx + m * dx, b[2] + hy + m * dy, b[3] + hz + m * dz
     b[4] += body[4] + 2.0 * (ay + az)
@@ -121,9 +176,13 @@ def put_down(body, b, dx, dy, dz):
 @inlined
 def inwards(i, links, frames, bodies, a, c):
     """Write bias and inertia of joint i, then add the composite body to its lower body."""
-    low, at = links[i, 0], links[i, 2]
-    f, body = frames[i], bodies[i]
-    ex, ey, ez = f[2], f[5], f[8]
+    low = links[i, 0]
+    at = links[i, 2]
+    f = frames[i]
+    body = bodies[i]
+    ex = f[2]
+    ey = f[5]
+    ez = f[8]
     # the wrench that gives the composite body a unit acceleration of its joint
     if links[i, 1] == 0:
         c[at] = ex * body[13] + ey * body[14] + ez * body[15]
@@ -133,16 +192,21 @@ def inwards(i, links, frames, bodies, a, c):
         a[at, at] = ex * nx + ey * ny + ez * nz
     else:
         c[at] = ex * body[10] + ey * body[11] + ez * body[12]
-        fx, fy, fz = body[0] * ex, body[0] * ey, body[0] * ez
+        fx = body[0] * ex
+        fy = body[0] * ey
+        fz = body[0] * ez
         nx, ny, nz = cross(body[1], body[2], body[3], ex, ey, ez)
         a[at, at] = body[0]
     # the moment of that wrench about each joint below is an entry of A
     j = i
     while links[j, 0] >= 0:
         k = links[j, 0]
-        g, h = frames[j], frames[k]
+        g = frames[j]
+        h = frames[k]
         tx, ty, tz = cross(g[9] - h[9], g[10] - h[10], g[11] - h[11], fx, fy, fz)
-        nx, ny, nz = nx + tx, ny + ty, nz + tz
+        nx = nx + tx
+        ny = ny + ty
+        nz = nz + tz
         if links[k, 1] == 0:
             value = h[2] * nx + h[5] * ny + h[8] * nz
         else:

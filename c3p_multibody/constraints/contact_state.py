@@ -20,12 +20,15 @@ from c3p_multibody.trees import Tree
 MARGIN = 1e-12
 # largest gap of a touching and speed of a resting contact, m and m/s: well above the error of the
 # event location, well below any relevant motion
-TOUCHING, RESTING = 1e-9, 1e-9
+TOUCHING = 1e-9
+RESTING = 1e-9
 # Zeno behaviour: after this number of impacts of a contact within so few steps it does not bounce
-MOST_IMPACTS, WITHIN_STEPS = 8, 4.0
+MOST_IMPACTS = 8
+WITHIN_STEPS = 4.0
 # chattering: after this number of events within an instant (s) resting contacts are kept closed
 # for one step, even if they would pull
-MOST_EVENTS, INSTANT = 12, 1e-9
+MOST_EVENTS = 12
+INSTANT = 1e-9
 # number of events within an instant that is an error
 ENDLESS = 200
 # smallest part of a step: rounding of the event time
@@ -58,8 +61,10 @@ class Contacts:
                 raise ConstraintError(f'contact {k} = {contact!r}: expected a Contact')
         self.tree, self.contacts = tree, tuple(contacts)
         self.packed = pack(tree, self.contacts)
-        self.gap, self.margin = np.zeros((2, len(self.contacts))), MARGIN
-        self._rest_speed, self._step = rest_speed, step
+        self.gap = np.zeros((2, len(self.contacts)))
+        self.margin = MARGIN
+        self._rest_speed = rest_speed
+        self._step = step
         self._closed: list[int] = []
         self._hits: dict[int, list[float]] = {}
         self._events: list[float] = []
@@ -87,7 +92,8 @@ class Contacts:
         step; `trial` returns gaps, speeds and multipliers after part of it; `watch` is that of
         `watched`.
         """
-        part, tried = h, set()
+        part = h
+        tried = set()
         while True:
             tried.add((kind, culprit))
 
@@ -153,7 +159,8 @@ class Contacts:
         both = Rows(jacobian, away, -away, np.zeros(len(away)), labels)
         hit = to_velocity(inertia, qd, both, away)
         hits = [k for k, p in zip(touching, push, strict=True) if p]
-        impulses, at = [], len(equal.labels)
+        impulses = []
+        at = len(equal.labels)
         for k in hits:
             size = len(self.contacts[k].labels)
             impulses.append(tuple(hit.impulse[at:at + size]))

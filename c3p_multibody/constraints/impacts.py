@@ -60,7 +60,8 @@ def impact(inertia: ArrayLike, qd: ArrayLike, rows: Rows, restitution: float = 0
     """
     if not 0.0 <= restitution <= 1.0:
         raise ConstraintError(f'restitution = {restitution}: must be 0 to 1')
-    a, before = np.asarray(inertia, float), np.asarray(qd, float)
+    a = np.asarray(inertia, float)
+    before = np.asarray(qd, float)
     return to_velocity(a, before, rows,
                        rows.rate - restitution * (rows.jacobian @ before - rows.rate))
 

@@ -25,7 +25,10 @@ Z = (0.0, 0.0, 1.0)
 HELD = 6
 # bits of a mask: rows along x y z (0-2) and about x y z (3-5); shifted by HELD (6) those that also
 # hold a place, not only a velocity
-LINEAR, ALL, PLANE, NORMAL = 0b000111, 0b111111, 0b000011, 0b000100
+LINEAR = 0b000111
+ALL = 0b111111
+PLANE = 0b000011
+NORMAL = 0b000100
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -146,7 +149,8 @@ class Weld(Point):
         λ is force and moment at `point` (3,), m, in the axes of the body. `tree`, `body`, `base`
         and `name` as for the fields.
         """
-        at, on = pose(tree, q, body), pose(tree, q, base)
+        at = pose(tree, q, body)
+        on = pose(tree, q, base)
         place = on[0].T @ (at[1] + at[0] @ np.asarray(point, float) - on[1])
         return cls(body=body, point=point, base=base, place=place, turned=at[0].T @ on[0],
                    name=name)
@@ -301,5 +305,6 @@ def pose(tree: Tree, q: ArrayLike, body: str | int) -> tuple[np.ndarray, np.ndar
     if frame.body < 0:
         return frame.rotation, frame.translation
     poses = forward_kinematics(tree, q)
-    rotation, origin = poses.rotation[frame.body], poses.translation[frame.body]
+    rotation = poses.rotation[frame.body]
+    origin = poses.translation[frame.body]
     return rotation @ frame.rotation, origin + rotation @ frame.translation

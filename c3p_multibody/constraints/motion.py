@@ -127,14 +127,16 @@ class ConstrainedMotion:
         self.torque = torque
         self._rule = np.array([RANK_TOLERANCE, frequency if stabilisation == 'baumgarte' else 0.0,
                                DISAGREEMENT])
-        self._project, self._generated = stabilisation == 'projection', generated
+        self._project = stabilisation == 'projection'
+        self._generated = generated
         self._ages: dict[TracedSystem, int] = {}
         self._code: Generated | None = None
         self._system: TracedSystem | None = None
         self._noted = -1.0
         self._constraints: list[tuple[Constraint, float]] = []
         self._contacts = Contacts(tree, contacts, rest_speed, self.step)
-        self._sums, self._loss = np.zeros((5, 3)), 0.0
+        self._sums = np.zeros((5, 3))
+        self._loss = 0.0
         self.record = Record(tree.count)
         self._constraints = [(one, 0.0) for one in constraints]
         self._rebuild()
@@ -279,9 +281,11 @@ class ConstrainedMotion:
 
     def _trial(self, part: float) -> tuple[Array, Array, Array]:
         """Return gaps, speeds and multipliers after part of a step; restore the state."""
-        before, sums = self._state.copy(), self._sums.copy()
+        before = self._state.copy()
+        sums = self._sums.copy()
         self._march(1, part, np.full_like(self._watch, -2))
-        self._state[:], self._sums[:] = before, sums
+        self._state[:] = before
+        self._sums[:] = sums
         return self._contacts.gap[0].copy(), self._contacts.gap[1].copy(), self._found.copy()
 
     def _rows(self, constraints: Sequence[Constraint]) -> Rows:
@@ -317,7 +321,10 @@ class ConstrainedMotion:
         self._work, self._order = kernels.memory(self.tree.count, m), np.zeros(m, np.int64)
         self._found = kernels.space(self._work, self.tree.count, m).rows[4, :m]
         self._watch = self._contacts.watched(m)
-        self._noted, self._code, self._patience, self._system = -1.0, None, GENERAL, None
+        self._noted = -1.0
+        self._code = None
+        self._patience = GENERAL
+        self._system = None
         if self._generated:
             system = self._system = TracedSystem(self.tree, self._packed, self._contacts.packed,
                                                  float(self._rule[1]))
@@ -333,7 +340,8 @@ class ConstrainedMotion:
 
     def _settle(self, kind: str, new: Constraint | None = None) -> Impact:
         """Project the velocity onto all constraints; then determine the active contacts."""
-        q, qd = self.q, self.qd
+        q = self.q
+        qd = self.qd
         inertia = crba(self.tree, q)
         equal = self._rows(self.constraints)
         hit, names, impulses = self._contacts.collide(self.time, inertia, q, qd, equal)
@@ -341,10 +349,12 @@ class ConstrainedMotion:
         self._loss += hit.energy_loss
         if new is not None:
             at = [k for k, label in enumerate(equal.labels) if label in new.labels]
-            names, impulses = [new.title], [tuple(hit.impulse[at])]
+            names = [new.title]
+            impulses = [tuple(hit.impulse[at])]
         elif not names and hit.energy_loss > 0.0 and not self.record.events:
             # an initial velocity that violates the constraints
-            names, impulses = ['start'], [tuple(hit.impulse)]
+            names = ['start']
+            impulses = [tuple(hit.impulse)]
         for k, (name, impulse) in enumerate(zip(names, impulses, strict=True)):
             self.record.events.append(Event(self.time, kind, name,
                                             hit.energy_loss if k == 0 else 0.0, impulse))
@@ -355,7 +365,8 @@ class ConstrainedMotion:
         """Determine the contacts that are active from now on."""
         if self._contacts.contacts:
             self._hold_torque()
-            q, qd = self.q, self.qd
+            q = self.q
+            qd = self.qd
             equal = self._rows(self.constraints)
             force = (self._state[kernels.TAU] - self._state[kernels.DAMPING] * qd
                      - bias(self.tree, q, qd))

@@ -83,7 +83,9 @@ def qr_basis(jacobian: ArrayLike, tolerance: float = RANK_TOLERANCE) -> NullSpac
     m, n = b.shape
     if m == 0 or n == 0:
         return svd_basis(b, tolerance)
-    rows, q, order = np.array(b, order='C'), np.empty((n, n)), np.empty(m, np.int64)
+    rows = np.array(b, order='C')
+    q = np.empty((n, n))
+    order = np.empty(m, np.int64)
     pivoted(rows, q, order, m, n)
     sizes = np.abs(np.diag(rows))
     rank, condition, doubtful = decide(sizes, tolerance)
@@ -108,7 +110,8 @@ def zero_eigenvalue_basis(jacobian: ArrayLike, tolerance: float = EIGENVALUE_TOL
     """
     b = checked_matrix('jacobian', jacobian)
     values, vectors = np.linalg.eigh(b.T @ b)
-    values, vectors = values[::-1], vectors[:, ::-1]
+    values = values[::-1]
+    vectors = vectors[:, ::-1]
     sizes = np.sqrt(np.maximum(values, 0.0))[:min(b.shape)]
     rank, condition, doubtful = decide(sizes, tolerance)
     kept = vectors[:, :rank]

@@ -48,7 +48,8 @@ def pack(tree: Tree, constraints: Sequence[Constraint], begun: Sequence[float] =
     constraint and value: an unknown body, body and base the same, a wrong shape, axes that are not
     orthonormal, a length that is not positive.
     """
-    ties, places = np.zeros((len(constraints), TIE), np.int64), np.zeros((len(constraints), PLACE))
+    ties = np.zeros((len(constraints), TIE), np.int64)
+    places = np.zeros((len(constraints), PLACE))
     labels: list[str] = []
     for k, constraint in enumerate(constraints):
         if not isinstance(constraint, Constraint):
@@ -80,7 +81,8 @@ def _fill(tree: Tree, constraint: Constraint, count: int, tie: Array, place: Arr
         if frame.body >= 0:
             number = int(np.argmax(tree.order == frame.body))
             inner = tree.arrays.numbers[number, 22:].reshape(3, 3)
-            at, turn = inner.T @ at, inner.T @ turn
+            at = inner.T @ at
+            turn = inner.T @ turn
         ends.append((number, at, turn))
     (a, place_a, turn_a), (b, point_b, turn_b) = ends
     if a == b:

@@ -65,20 +65,26 @@ class ConstrainedDynamics:
                  generated: bool = False) -> None:
         """Pack the constraints and make room."""
         packed = self._packed = pack(tree, constraints)
-        n, m = tree.count, len(packed.labels)
+        n = tree.count
+        m = len(packed.labels)
         self.tree, self.labels = tree, packed.labels
         floats, ints = kernels.desk(n, m, len(packed.ties))
         ints[:n, :3], ints[n:] = tree.arrays.links, packed.ties
         rest = floats[len(kernels.memory(n, m)):]
-        numbers, k = tree.arrays.numbers, n + len(packed.ties)
+        numbers = tree.arrays.numbers
+        k = n + len(packed.ties)
         rest[:n, :numbers.shape[1]], rest[n:k, :packed.places.shape[1]] = numbers, packed.places
-        rest[k, :3], rest[k + 1, :2] = tree.arrays.gravity, (RANK_TOLERANCE, frequency)
-        self._fixed, self._m = (floats, ints, np.zeros(m, np.int64), n, m), m
+        rest[k, :3] = tree.arrays.gravity
+        rest[k + 1, :2] = (RANK_TOLERANCE, frequency)
+        self._fixed = (floats, ints, np.zeros(m, np.int64), n, m)
+        self._m = m
         # state as in _step_kernels.py
         self._state = rest[k + 2:]
         self._q, self._qd, self._tau, self._qdd = (self._state[at, :n] for at in (0, 1, 2, 4))
         self._space = kernels.space(floats[:len(floats) - len(rest)], n, m)
-        self._empty, self._general, self._time = kernels.FINE, True, 0.0
+        self._empty = kernels.FINE
+        self._general = True
+        self._time = 0.0
         self._code = generate(tree, packed, pack(tree, []), frequency) if generated else None
         if self._code is not None:
             self._room = self._code.memory(packed, pack(tree, []))
@@ -93,7 +99,9 @@ class ConstrainedDynamics:
         time : float, s
             Since driven constraints began.
         """
-        self._q[:], self._qd[:], self._tau[:] = q, qd, tau
+        self._q[:] = q
+        self._qd[:] = qd
+        self._tau[:] = tau
         self._general = self._code is None or not self._code.single(
             self._code.turning, self._state, time, *self._room)
         self._time = time
@@ -127,15 +135,19 @@ class ConstrainedDynamics:
         else:
             results = self._code.batch(self._packed, q, qd, tau, time)
             # states that are left to the general solver, not-a-number included
-            out, again = results[:, :n], np.flatnonzero(~(results[:, n] > 0.0))
+            out = results[:, :n]
+            again = np.flatnonzero(~(results[:, n] > 0.0))
         for k in again:
             out[k] = self._solved(q[k], qd[k], tau[k], time)
         return out.reshape(*shape, n)
 
     def _solved(self, q: Array, qd: Array, tau: Array, time: float) -> Array:
         """Return q̈ by the general solver."""
-        self._q[:], self._qd[:], self._tau[:] = q, qd, tau
-        self._general, self._time = True, time
+        self._q[:] = q
+        self._qd[:] = qd
+        self._tau[:] = tau
+        self._general = True
+        self._time = time
         self._empty = kernels.constrained(*self._fixed, time)
         return self._qdd
 

@@ -71,10 +71,13 @@ class Record:
     time = property(lambda self: self._column(0))
     q = property(lambda self: self._column(slice(1, 1 + self.freedoms)))
     qd = property(lambda self: self._column(slice(1 + self.freedoms, 1 + 2 * self.freedoms)))
-    kinetic, potential = _fact(kernels.KINETIC), _fact(kernels.POTENTIAL)
-    work, friction = _fact(kernels.WORK), _fact(kernels.FRICTION)
+    kinetic = _fact(kernels.KINETIC)
+    potential = _fact(kernels.POTENTIAL)
+    work = _fact(kernels.WORK)
+    friction = _fact(kernels.FRICTION)
     driven = _fact(kernels.DRIVEN)
-    rank, step_error = _fact(kernels.RANK), _fact(kernels.CLOSURE)
+    rank = _fact(kernels.RANK)
+    step_error = _fact(kernels.CLOSURE)
 
     def extend(self, labels: tuple[str, ...], lines: Array, loss: float) -> None:
         """Append lines of the kernels' log; labels of active rows, loss in impacts so far, J."""

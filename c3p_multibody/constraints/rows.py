@@ -64,10 +64,12 @@ def evaluate(tree: Tree, constraints: Sequence[Constraint], q: ArrayLike, qd: Ar
     ([-2.0, 0.0, 0.0], [0.0, 0.0, 18.0])
     """
     packed = pack(tree, constraints)
-    n, m = tree.count, len(packed.labels)
+    n = tree.count
+    m = len(packed.labels)
     frames = np.zeros((n + 1, FRAME))
     frames[n, [0, 4, 8]] = 1.0
-    out, jacobian = np.zeros((3, m)), np.zeros((m, n))
+    out = np.zeros((3, m))
+    jacobian = np.zeros((m, n))
     sweep(*tree.arrays, checked(tree, 'q', q), checked(tree, 'qd', qd), frames,
           np.zeros((n, BODY)), np.zeros((n, n)), np.zeros(n))
     evaluate_kernel(tree.arrays.links, frames, packed.ties, packed.places, float(time),

@@ -27,7 +27,9 @@ from c3p_multibody.constraints.rows import Rows
 INCONSISTENT = 1e-6
 # the proximal iteration: μ relative to the largest entry of B A⁻¹ Bᵀ, when it stops, when it gives
 # up. Each round divides the error by 1 + σ²/μ
-PROXIMAL_SHARE, PROXIMAL_END, PROXIMAL_ROUNDS = 1e-7, 1e-13, 1000
+PROXIMAL_SHARE = 1e-7
+PROXIMAL_END = 1e-13
+PROXIMAL_ROUNDS = 1000
 # the whole matrix has singular values as small as σ², and rounding of 1e-16
 WHOLE_TOLERANCE = 1e-13
 COMPARED = ('kkt', 'udwadia_kalaba', 'proximal')
@@ -210,9 +212,12 @@ def _udwadia_kalaba(factor: Array, b: Array, force: Array, target: Array, rank: 
                     ) -> tuple[Array, Array, int]:
     """Project the free accelerations, in the metric of A, onto the constraints."""
     lower = np.linalg.solve(factor, np.column_stack([force, b.T]))
-    free, x = lower[:, 0], lower[:, 1:]
+    free = lower[:, 0]
+    x = lower[:, 1:]
     u, sizes, vt = np.linalg.svd(x.T, full_matrices=False)
-    u, sizes, vt = u[:, :rank], sizes[:rank], vt[:rank]
+    u = u[:, :rank]
+    sizes = sizes[:rank]
+    vt = vt[:rank]
     move = (u.T @ (target - x.T @ free)) / sizes
     y = free + vt.T @ move
     return (np.linalg.solve(factor.T, y), u @ (move / sizes), 1)
@@ -222,9 +227,11 @@ def _proximal(factor: Array, b: Array, force: Array, target: Array, rank: int
               ) -> tuple[Array, Array, int]:
     """Repeat ``λ += (X ᵀX + μ)⁻¹ (b − Xᵀ(y0 + X λ))`` until the rows are met."""
     lower = np.linalg.solve(factor, np.column_stack([force, b.T]))
-    free, x = lower[:, 0], lower[:, 1:]
+    free = lower[:, 0]
+    x = lower[:, 1:]
     product = x.T @ x
-    multipliers, count = np.zeros(len(b)), 0
+    multipliers = np.zeros(len(b))
+    count = 0
     if rank:
         damped = product + PROXIMAL_SHARE * np.max(np.abs(product)) * np.eye(len(b))
         need = target - x.T @ free

@@ -27,7 +27,8 @@ from c3p_multibody.trees import Tree
 # smallest pivot of A as a fraction of its diagonal, and smallest squared rest of a row as a
 # fraction of the longest row. Rounding is then at most 1e-10 and 1e-13; below, the general solver
 # decides
-LEAST_PIVOT, LEAST_ROW = 1e-10, 1e-6
+LEAST_PIVOT = 1e-10
+LEAST_ROW = 1e-6
 
 Operands: TypeAlias = Sequence[Operand] | np.ndarray
 
@@ -93,7 +94,8 @@ class Factor:
         self.l, self.over = zeros(*a.shape), zeros(len(a))
         self.margins: list[Operand] = []
         for at in range(len(a) - 1, -1, -1):
-            k, below = self.order[at], self.order[:at]
+            k = self.order[at]
+            below = self.order[:at]
             self.over[k] = _inverse(rest[k, k])
             self.margins.append(rest[k, k] - LEAST_PIVOT * a[k, k])
             for j in below:
@@ -156,7 +158,8 @@ class TracedSolution:
     def reach(self, y: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return y moved onto ``X D⁻¹ y = target``, and the multipliers of that move."""
         m = len(target)
-        z, moves = target.copy(), zeros(m)
+        z = target.copy()
+        moves = zeros(m)
         for j in range(m):
             for i in range(j):
                 z[j] = z[j] - self.r[i, j] * z[i]
@@ -169,10 +172,13 @@ class TracedSolution:
 
     def result(self, qd: np.ndarray, force: np.ndarray, omega: float) -> Traced:
         """Return all expressions for the symbols q̇ and τ − D q̇; `omega` is Baumgarte's."""
-        terms, factor, still = self.terms, self.factor, zeros(len(qd))
+        terms = self.terms
+        factor = self.factor
+        still = zeros(len(qd))
         off = np.array([g - _dot(row, qd) for g, row in zip(self.rate, self.b, strict=True)],
                        object)
-        target, error = -self.bias, terms.error[self.active]
+        target = -self.bias
+        error = terms.error[self.active]
         if omega > 0.0:
             target = target + omega * (2.0 * off - omega * error)
         y, moves = self.reach(factor.inwards(force - terms.c), target)

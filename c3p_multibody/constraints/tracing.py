@@ -52,7 +52,9 @@ class TracedInputs:
 
     def __init__(self, tree: Tree, ties: PackedRows, guards: PackedRows, lanes: int = 0) -> None:
         """Name the places."""
-        n, self.graph, self._lanes = tree.count, Graph(), lanes
+        n = tree.count
+        self.graph = Graph()
+        self._lanes = lanes
         self.q, self.qd, self.force = (self._rows(block * n, n)
                                        for block in (COSINE, RATE, FORCE))
         self.time = self._row(TIME * n)
@@ -108,7 +110,10 @@ class Kernels:
     def __init__(self, tree: Tree, ties: PackedRows, guards: PackedRows,
                  inputs: TracedInputs) -> None:
         """Take the tree's numbers as Python's own: NumPy's do not fold."""
-        self.tree, self.ties, self.guards, self.inputs = tree, ties, guards, inputs
+        self.tree = tree
+        self.ties = ties
+        self.guards = guards
+        self.inputs = inputs
         self.links = tree.arrays.links
         self.numbers, self.gravity = (
             np.array(array.tolist(), object).reshape(array.shape)
@@ -128,7 +133,8 @@ class Kernels:
 
     def _in_the_world(self) -> tuple[TracedTerms, np.ndarray]:
         """Return all terms from one sweep in world axes, and the frames of the bodies."""
-        n, guards = self.tree.count, len(self.guards.ties)
+        n = self.tree.count
+        guards = len(self.guards.ties)
         frames, a, c, (gap, speed) = zeros(n + 1, FRAME), zeros(n, n), zeros(n), zeros(2, guards)
         frames[n, [0, 4, 8]] = 1.0
         potential = self.plain(sweep)(self.links, self.numbers, self.gravity, self.inputs.q[0],
@@ -139,8 +145,12 @@ class Kernels:
 
     def _in_the_bodies(self, world: TracedTerms, frames: np.ndarray) -> TracedTerms:
         """Return the terms with A, c and accelerations in axes of the bodies."""
-        n, none, work = self.tree.count, np.empty((1, 0, 6), object), zeros(self.tree.count, WIDTH)
-        a, c, frames = zeros(1, n, n), zeros(1, n), frames.copy()
+        n = self.tree.count
+        none = np.empty((1, 0, 6), object)
+        work = zeros(self.tree.count, WIDTH)
+        a = zeros(1, n, n)
+        c = zeros(1, n)
+        frames = frames.copy()
         self.plain(composite)(self.links, self.numbers, self.inputs.q, zeros(n, COMPOSITE_WIDTH),
                               a)
         self.plain(newton_euler)(self.links, self.numbers, self.gravity, self.inputs.q,
@@ -154,7 +164,8 @@ class Kernels:
         return world._replace(a=a[0], c=c[0], b=b, rate=rate, bias=bias, error=error)
 
     def _rows(self, frames: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        n, m = self.tree.count, len(self.ties.labels)
+        n = self.tree.count
+        m = len(self.ties.labels)
         b, (rate, bias, error) = zeros(m, n), zeros(3, m)
         self.plain(evaluate)(self.links, frames, self.ties.ties, self.inputs.places,
                              self.inputs.time, zeros(n, 6), zeros(RELATIVE), b, rate, bias, error)

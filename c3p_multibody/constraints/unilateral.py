@@ -59,16 +59,20 @@ def pushing(inertia: ArrayLike, force: ArrayLike, equal: tuple[ArrayLike, ArrayL
     ``y = Lᵀ q̈`` and what B leaves of them.
     """
     factor = np.linalg.cholesky(np.asarray(inertia, float))
-    b, c = np.atleast_2d(equal[0]), np.atleast_2d(above[0])
+    b = np.atleast_2d(equal[0])
+    c = np.atleast_2d(above[0])
 
     def lower(x: ArrayLike) -> Array:
         return scipy.linalg.solve_triangular(factor, x, lower=True)
 
     # in y = Lᵀq̈ the metric is Euclidean: the nearest point with X ᵀy = b, then inside Uᵀy ≥ d
-    free, x, u = lower(np.asarray(force, float)), lower(b.T), lower(c.T)
+    free = lower(np.asarray(force, float))
+    x = lower(b.T)
+    u = lower(c.T)
     space = svd_basis(x.T)
     y = free + space.inverse @ (np.asarray(equal[1], float) - x.T @ free)
-    g, h = u.T @ space.basis, np.asarray(above[1], float) - u.T @ y
+    g = u.T @ space.basis
+    h = np.asarray(above[1], float) - u.T @ y
     pushes = np.zeros(len(h), bool)
     size = np.max(np.abs(h), initial=0.0)
     if np.any(h > 0.0):

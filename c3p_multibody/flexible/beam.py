@@ -116,7 +116,8 @@ def clamped_free(count: int, length: float, x: Array) -> tuple[Array, Array]:
     less = (np.sin(b) - np.cos(b) - np.exp(-b)) / below
     more = 2.0 - less
     sigma = 1.0 - less
-    up, down = 0.5 * less * np.exp(arg), 0.5 * more * np.exp(-arg)
+    up = 0.5 * less * np.exp(arg)
+    down = 0.5 * more * np.exp(-arg)
     return (up + down - np.cos(arg) + sigma * np.sin(arg),
             b / length * (up - down + np.sin(arg) + sigma * np.cos(arg)))
 
@@ -124,8 +125,10 @@ def clamped_free(count: int, length: float, x: Array) -> tuple[Array, Array]:
 def modes(beam: Beam) -> Modes:
     """Return the modes of a `beam`."""
     node, weight = np.polynomial.legendre.leggauss(POINTS)
-    node, weight = 0.5 * (node + 1.0), 0.5 * weight
-    place, size = beam.length * node, beam.length
+    node = 0.5 * (node + 1.0)
+    weight = 0.5 * weight
+    place = beam.length * node
+    size = beam.length
 
     def shortened(x: float) -> Array:
         if not beam.shortening:

@@ -124,22 +124,31 @@ class FlexibleTree:
     def tree_state(self, z: Array, zd: Array) -> tuple[Array, Array, Array, Array]:
         """Return Q, Q̇, ∂Q/∂z and the part of Q̈ at z̈ = 0 of the rigid tree, for z and ż (N,)."""
         n = self.tree.count
-        q, t, bend = np.zeros(n), np.zeros((n, self.size)), np.zeros(n)
+        q = np.zeros(n)
+        t = np.zeros((n, self.size))
+        bend = np.zeros(n)
         count = len(self._rigid)
-        q[self._rigid], t[self._rigid, range(count)] = z[:count], 1.0
+        q[self._rigid] = z[:count]
+        t[self._rigid, range(count)] = 1.0
         for one in self._beams:
             if one.tip:
-                eta, rate = z[one.at], zd[one.at]
+                eta = z[one.at]
+                rate = zd[one.at]
                 shape, slope, short = one.modes.tip
                 x, y, turn = one.tip
-                q[x], q[y], q[turn] = -0.5 * eta @ short @ eta, shape @ eta, slope @ eta
-                t[x, one.at], t[y, one.at], t[turn, one.at] = -short @ eta, shape, slope
+                q[x] = -0.5 * eta @ short @ eta
+                q[y] = shape @ eta
+                q[turn] = slope @ eta
+                t[x, one.at] = -short @ eta
+                t[y, one.at] = shape
+                t[turn, one.at] = slope
                 bend[x] = -rate @ short @ rate
         return q, t @ zd, t, bend
 
     def terms(self, z: ArrayLike, zd: ArrayLike) -> Terms:
         """Return the terms of the equations of motion at `z` and `zd` (N,)."""
-        z, zd = self._checked('z', z), self._checked('zd', zd)
+        z = self._checked('z', z)
+        zd = self._checked('zd', zd)
         q, qd, t, bend = self.tree_state(z, zd)
         rigid = crba(self.tree, q)
         mass = t.T @ rigid @ t
@@ -154,18 +163,26 @@ class FlexibleTree:
              motion: Array, mass: Array, force: Array) -> float:
         """Add one beam to `mass` and `force`; return its potential energy."""
         t, bend = tree
-        eta, rate, known = z[one.at], zd[one.at], one.modes
-        turn, origin, arm = one.turn, one.start, np.zeros(3)
+        eta = z[one.at]
+        rate = zd[one.at]
+        known = one.modes
+        turn = one.turn
+        origin = one.start
+        arm = np.zeros(3)
         jacobian, (spin, accel, turning) = np.zeros((6, len(t))), np.zeros((3, 3))
         if one.number >= 0:
-            frame, move = frames[one.number], motion[one.number]
+            frame = frames[one.number]
+            move = motion[one.number]
             axes = frame[:9].reshape(3, 3)
-            turn, arm, spin = axes @ one.turn, axes @ one.start, move[3:6]
+            turn = axes @ one.turn
+            arm = axes @ one.start
+            spin = move[3:6]
             origin = frame[9:] + arm
             kernels.jacobian(self.tree.arrays.links, frames, one.number, one.start, jacobian)
             accel = move[6:9] + np.cross(move[9:], arm) + np.cross(spin, np.cross(spin, arm))
             turning = move[9:]
-        accel, turning = accel + jacobian[:3] @ bend, turning + jacobian[3:] @ bend
+        accel = accel + jacobian[:3] @ bend
+        turning = turning + jacobian[3:] @ bend
         # places, their derivatives by the modes, and what remains of their accelerations
         short = known.shortening @ eta
         along = known.place - 0.5 * short @ eta
@@ -179,7 +196,8 @@ class FlexibleTree:
         whole[:, :, one.at] += by_mode
         accel = (accel + np.cross(turning, points) + np.cross(spin, np.cross(spin, points))
                  + 2.0 * np.cross(spin, by_mode @ rate) + rest)
-        weight, gravity = one.beam.density * known.weight, self.tree.arrays.gravity
+        weight = one.beam.density * known.weight
+        gravity = self.tree.arrays.gravity
         mass += np.einsum('g,gij,gik->jk', weight, whole, whole, optimize=True)
         force += np.einsum('g,gij,gi->j', weight, whole, accel - gravity, optimize=True)
         modal = one.beam.density * one.beam.length
@@ -189,17 +207,21 @@ class FlexibleTree:
 
     def line(self, z: ArrayLike, beam: int = 0) -> Array:
         """Return points on a `beam` in world axes at `z` (N,), its free end last: (k, 3), m."""
-        z, one = self._checked('z', z), self._beams[beam]
+        z = self._checked('z', z)
+        one = self._beams[beam]
         q, *_ = self.tree_state(z, np.zeros(self.size))
         eta, (shape, _, short) = z[one.at], one.modes.tip
         x = np.append(one.modes.place, one.beam.length)
         x = x - 0.5 * np.append(one.modes.shortening, short[None], 0) @ eta @ eta
         y = np.vstack([one.modes.shape, shape]) @ eta
-        points, turn, origin = np.stack([x, y, np.zeros_like(x)], 1), one.turn, one.start
+        points = np.stack([x, y, np.zeros_like(x)], 1)
+        turn = one.turn
+        origin = one.start
         if one.number >= 0:
             frame = observed(self.tree, q[None]).frames[0, one.number]
             axes = frame[:9].reshape(3, 3)
-            turn, origin = axes @ one.turn, frame[9:] + axes @ one.start
+            turn = axes @ one.turn
+            origin = frame[9:] + axes @ one.start
         return origin + points @ turn.T
 
     def accelerations(self, z: ArrayLike, zd: ArrayLike, tau: ArrayLike = 0.0) -> Array:
@@ -248,7 +270,8 @@ class FlexibleTree:
         gives the joints' torques, none without.
         """
         def slope(time: float, state: Array) -> Array:
-            place, rate = state[:self.size], state[self.size:]
+            place = state[:self.size]
+            rate = state[self.size:]
             tau = 0.0 if torque is None else torque(time, place, rate)
             return np.concatenate([rate, self.accelerations(place, rate, tau)])
 

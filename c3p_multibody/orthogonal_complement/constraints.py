@@ -129,7 +129,8 @@ def constraint_forces(matrix: ArrayLike, wrench: ArrayLike,
     `matrix` is A (m, 6p), `wrench` (6p,), N·m and N, that of `reduction.constraint_wrench`,
     `tolerance` as in `constraint_rank`.
     """
-    rows, w = np.asarray(matrix, float), np.asarray(wrench, float)
+    rows = np.asarray(matrix, float)
+    w = np.asarray(wrench, float)
     u, sizes, right = np.linalg.svd(rows)
     rank = int(np.sum(sizes > tolerance * sizes[0]))
     multipliers = u[:, :rank] @ ((right[:rank] @ w) / sizes[:rank])

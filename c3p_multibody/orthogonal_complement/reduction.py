@@ -70,7 +70,8 @@ def bodies(mass: ArrayLike, inertia: ArrayLike) -> Bodies:
     ValueError names the row of a wrong shape, a negative mass, or an inertia that is not symmetric
     and positive semi-definite.
     """
-    m, tensor = np.asarray(mass, float), np.asarray(inertia, float)
+    m = np.asarray(mass, float)
+    tensor = np.asarray(inertia, float)
     if m.ndim != 1 or tensor.shape[-3:] != (len(m), 3, 3):
         raise ValueError(f'mass has shape {m.shape} and inertia {tensor.shape}: expected (p,) and '
                          '(…, p, 3, 3)')
@@ -218,9 +219,12 @@ def generalized_angular_velocity(twists: ArrayLike) -> Array:
     out = np.zeros((*t.shape, t.shape[-1]))
     for k in range(0, t.shape[-1], 6):
         x, y, z = np.moveaxis(t[..., k:k + 3], -1, 0)
-        out[..., k, k + 1], out[..., k + 1, k] = -z, z
-        out[..., k, k + 2], out[..., k + 2, k] = y, -y
-        out[..., k + 1, k + 2], out[..., k + 2, k + 1] = -x, x
+        out[..., k, k + 1] = -z
+        out[..., k + 1, k] = z
+        out[..., k, k + 2] = y
+        out[..., k + 2, k] = -y
+        out[..., k + 1, k + 2] = -x
+        out[..., k + 2, k + 1] = x
     return out
 
 

@@ -24,13 +24,20 @@ ARTICULATED_WIDTH = 76
 @inlined
 def start(i, links, numbers, q, qd, work):
     """Write row i of an isolated body: ω, accelerations by the joint's velocity, J and p."""
-    low, kind, at = links[i, 0], links[i, 1], links[i, 2]
-    row, w = numbers[i], work[i]
+    low = links[i, 0]
+    kind = links[i, 1]
+    at = links[i, 2]
+    row = numbers[i]
+    w = work[i]
     place(row, kind, q[at], w)
-    c, s, rate = w[0], w[1], qd[at]
+    c = w[0]
+    s = w[1]
+    rate = qd[at]
     for k in range(5, 56):
         w[k] = 0.0
-    wx, wy, wz = 0.0, 0.0, 0.0
+    wx = 0.0
+    wy = 0.0
+    wz = 0.0
     if low >= 0:
         b = work[low]
         ux, uy, uz = swing(b[5], b[6], b[7], w[2], w[3], w[4])
@@ -38,16 +45,27 @@ def start(i, links, numbers, q, qd, work):
         wx, wy, wz = down(row, c, s, b[5], b[6], b[7])
     # Coriolis terms of the joint's own motion: ω × ẑ q̇ (revolute), 2 ω × ẑ q̇ (prismatic)
     if kind == 0:
-        w[8], w[9], wz = wy * rate, -wx * rate, wz + rate
+        w[8] = wy * rate
+        w[9] = -wx * rate
+        wz = wz + rate
     else:
         w[11], w[12] = w[11] + 2.0 * wy * rate, w[12] - 2.0 * wx * rate
-    w[5], w[6], w[7] = wx, wy, wz
-    hx, hy, hz = row[13], row[14], row[15]
+    w[5] = wx
+    w[6] = wy
+    w[7] = wz
+    hx = row[13]
+    hy = row[14]
+    hz = row[15]
     # J = [[I, [h]], [[h]ᵀ, m 1]], its upper triangle; p = [ω×Iω; ω×(ω×h)]
     for k in range(3):
         w[14 + 7 * k], w[35 + 7 * k] = row[16 + k], row[12]
     w[15], w[16], w[22] = row[19], row[20], row[21]
-    w[18], w[19], w[23], w[25], w[29], w[30] = -hz, hy, hz, -hx, -hy, hx
+    w[18] = -hz
+    w[19] = hy
+    w[23] = hz
+    w[25] = -hx
+    w[29] = -hy
+    w[30] = hx
     mirror(w)
     kx, ky, kz = symmetric_times(row[16], row[17], row[18], row[19], row[20], row[21], wx, wy, wz)
     w[50], w[51], w[52] = cross(wx, wy, wz, kx, ky, kz)
@@ -84,7 +102,8 @@ def let_go(w, kind):
         w[50 + r] = w[50 + r] + part * w[63]
     # exact zeros along the joint instead of rounded differences
     for k in range(6):
-        w[14 + 6 * own + k], w[14 + 6 * k + own] = 0.0, 0.0
+        w[14 + 6 * own + k] = 0.0
+        w[14 + 6 * k + own] = 0.0
     mirror(w)
     for r in range(6):
         for c in range(6):
@@ -104,17 +123,25 @@ def turn_block(row, c, s, w, at):
     # then R0 by columns and by rows
     for k in range(3):
         x, y, z = fixed_up(row, w[at + k], w[at + 6 + k], w[at + 12 + k])
-        w[at + k], w[at + 6 + k], w[at + 12 + k] = x, y, z
+        w[at + k] = x
+        w[at + 6 + k] = y
+        w[at + 12 + k] = z
     for k in range(3):
         first = at + 6 * k
         x, y, z = fixed_up(row, w[first], w[first + 1], w[first + 2])
-        w[first], w[first + 1], w[first + 2] = x, y, z
+        w[first] = x
+        w[first + 1] = y
+        w[first + 2] = z
 
 
 @inlined
 def inwards(row, w, b):
     """Add J and p of a body to its lower body's `b`; overwrites J in `w`."""
-    c, s, px, py, pz = w[0], w[1], w[2], w[3], w[4]
+    c = w[0]
+    s = w[1]
+    px = w[2]
+    py = w[3]
+    pz = w[4]
     for block in range(3):
         # inertia, first moments, mass; what is below the diagonal is not needed
         turn_block(row, c, s, w, 14 + (0, 3, 21)[block])
@@ -124,7 +151,8 @@ def inwards(row, w, b):
         w[14 + k], w[20 + k], w[26 + k] = w[14 + k] + x, w[20 + k] + y, w[26 + k] + z
     for k in range(3):
         # column k of M, from above its diagonal
-        low, high = min(k, 1), max(k, 1)
+        low = min(k, 1)
+        high = max(k, 1)
         x, y, z = cross(px, py, pz, w[35 + k], w[35 + 6 * low + high], w[37 + 6 * k])
         w[17 + k], w[23 + k], w[29 + k] = w[17 + k] + x, w[23 + k] + y, w[29 + k] + z
     for k in range(3):
@@ -145,7 +173,8 @@ def inwards(row, w, b):
 @inlined
 def accelerate(i, links, numbers, gravity, work, qdd):
     """Write q̈ of joint i and replace the accelerations in row i by the body's own, a − g."""
-    low, at = links[i, 0], links[i, 2]
+    low = links[i, 0]
+    at = links[i, 2]
     w = work[i]
     if low < 0:
         ax, ay, az = down(numbers[i], w[0], w[1], -gravity[0], -gravity[1], -gravity[2])

@@ -18,23 +18,38 @@ from c3p_multibody.trees._motion_kernels import orient, outwards
 @inlined
 def inertia_wrench(row, w):
     """Write the inertia wrench: ``m a + α×h + ω×(ω×h)`` and ``I α + ω×I ω + h×a``."""
-    m, hx, hy, hz = row[12], row[13], row[14], row[15]
-    wx, wy, wz, lx, ly, lz, ax, ay, az = (w[5], w[6], w[7], w[8], w[9], w[10], w[11], w[12],
-                                          w[13])
+    m = row[12]
+    hx = row[13]
+    hy = row[14]
+    hz = row[15]
+    wx = w[5]
+    wy = w[6]
+    wz = w[7]
+    lx = w[8]
+    ly = w[9]
+    lz = w[10]
+    ax = w[11]
+    ay = w[12]
+    az = w[13]
     tx, ty, tz = cross(lx, ly, lz, hx, hy, hz)
     ux, uy, uz = swing(wx, wy, wz, hx, hy, hz)
-    w[14], w[15], w[16] = m * ax + tx + ux, m * ay + ty + uy, m * az + tz + uz
+    w[14] = m * ax + tx + ux
+    w[15] = m * ay + ty + uy
+    w[16] = m * az + tz + uz
     nx, ny, nz = symmetric_times(row[16], row[17], row[18], row[19], row[20], row[21], lx, ly, lz)
     kx, ky, kz = symmetric_times(row[16], row[17], row[18], row[19], row[20], row[21], wx, wy, wz)
     gx, gy, gz = cross(wx, wy, wz, kx, ky, kz)
     tx, ty, tz = cross(hx, hy, hz, ax, ay, az)
-    w[17], w[18], w[19] = nx + gx + tx, ny + gy + ty, nz + gz + tz
+    w[17] = nx + gx + tx
+    w[18] = ny + gy + ty
+    w[19] = nz + gz + tz
 
 
 @inlined
 def hand_down(links, numbers, work, i):
     """Add the wrench on body i's joint to that of its lower body."""
-    w, b = work[i], work[links[i, 0]]
+    w = work[i]
+    b = work[links[i, 0]]
     fx, fy, fz = up(numbers[i], w[0], w[1], w[14], w[15], w[16])
     nx, ny, nz = up(numbers[i], w[0], w[1], w[17], w[18], w[19])
     tx, ty, tz = cross(w[2], w[3], w[4], fx, fy, fz)
@@ -46,7 +61,8 @@ def hand_down(links, numbers, work, i):
 def inner_external(i, links, numbers, external, work, out):
     """Write the external wrench on body i in inner axes, force and moment, to `out`."""
     orient(i, links, numbers, work)
-    e, f = external[links[i, 2]], work[i, 64:76]
+    e = external[links[i, 2]]
+    f = work[i, 64:76]
     for k in range(3):
         out[k] = f[k] * e[0] + f[3 + k] * e[1] + f[6 + k] * e[2]
         out[3 + k] = f[k] * e[3] + f[3 + k] * e[4] + f[6 + k] * e[5]

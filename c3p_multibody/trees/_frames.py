@@ -21,7 +21,8 @@ def place(row, kind, q, w):
         w[0], w[1] = circle(q)
         w[2], w[3], w[4] = row[9], row[10], row[11]
     else:
-        w[0], w[1] = 1.0, 0.0
+        w[0] = 1.0
+        w[1] = 0.0
         w[2], w[3], w[4] = row[9] + row[2] * q, row[10] + row[5] * q, row[11] + row[8] * q
 
 
@@ -72,7 +73,9 @@ def symmetric_up(row, c, s, xx, yy, zz, xy, xz, yz):
     # in the plane: I_xx + I_yy does not change
     u = s * (xx - yy) + (c + c) * xy
     t = s * u
-    xx, yy, xy = xx - t, yy + t, c * u - xy
+    xx = xx - t
+    yy = yy + t
+    xy = c * u - xy
     xz, yz = c * xz - s * yz, s * xz + c * yz
     ax, ay, az = fixed_up(row, xx, xy, xz)
     bx, by, bz = fixed_up(row, xy, yy, yz)

@@ -22,13 +22,24 @@ PIVOT_TOLERANCE = 1e-14
 @inlined
 def put_down(links, numbers, work, i):
     """Add the composite body i to that of its lower body; Steiner's rule for the distance."""
-    row, w, b = numbers[i], work[i], work[links[i, 0]]
-    c, s, m, px, py, pz = w[0], w[1], w[5], w[2], w[3], w[4]
+    row = numbers[i]
+    w = work[i]
+    b = work[links[i, 0]]
+    c = w[0]
+    s = w[1]
+    m = w[5]
+    px = w[2]
+    py = w[3]
+    pz = w[4]
     hx, hy, hz = up(row, c, s, w[6], w[7], w[8])
     xx, yy, zz, xy, xz, yz = symmetric_up(row, c, s, w[9], w[10], w[11], w[12], w[13], w[14])
     # half of m p + 2 h takes part in each product: I += (p·k + k·p) 1 − (p kᵀ + k pᵀ)
-    kx, ky, kz = hx + 0.5 * m * px, hy + 0.5 * m * py, hz + 0.5 * m * pz
-    ax, ay, az = px * kx, py * ky, pz * kz
+    kx = hx + 0.5 * m * px
+    ky = hy + 0.5 * m * py
+    kz = hz + 0.5 * m * pz
+    ax = px * kx
+    ay = py * ky
+    az = pz * kz
     b[5] = b[5] + m
     b[6], b[7], b[8] = b[6] + hx + m * px, b[7] + hy + m * py, b[8] + hz + m * pz
     b[9] = b[9] + xx + 2.0 * (ay + az)
@@ -42,15 +53,24 @@ def put_down(links, numbers, work, i):
 @inlined
 def fill(i, links, numbers, work, a):
     """Write what the composite body i contributes to A: its own column, towards the world."""
-    w, at = work[i], links[i, 2]
+    w = work[i]
+    at = links[i, 2]
     # the wrench that gives it a unit acceleration of its joint
     if links[i, 1] == 0:
-        fx, fy, fz = -w[7], w[6], 0.0
-        nx, ny, nz = w[13], w[14], w[11]
+        fx = -w[7]
+        fy = w[6]
+        fz = 0.0
+        nx = w[13]
+        ny = w[14]
+        nz = w[11]
         a[at, at] = nz
     else:
-        fx, fy, fz = 0.0, 0.0, w[5]
-        nx, ny, nz = w[7], -w[6], 0.0
+        fx = 0.0
+        fy = 0.0
+        fz = w[5]
+        nx = w[7]
+        ny = -w[6]
+        nz = 0.0
         a[at, at] = fz
     # shifted down the chain, its component along each joint below is an entry of A
     while links[i, 0] >= 0:
@@ -58,7 +78,9 @@ def fill(i, links, numbers, work, a):
         fx, fy, fz = up(numbers[i], w[0], w[1], fx, fy, fz)
         nx, ny, nz = up(numbers[i], w[0], w[1], nx, ny, nz)
         tx, ty, tz = cross(w[2], w[3], w[4], fx, fy, fz)
-        nx, ny, nz = nx + tx, ny + ty, nz + tz
+        nx = nx + tx
+        ny = ny + ty
+        nz = nz + tz
         i = links[i, 0]
         value = nz if links[i, 1] == 0 else fz
         a[at, links[i, 2]] = value
@@ -89,7 +111,8 @@ def chain_start(links, k):
 
     An arm counted from its base is; its columns can then be run through without looking up.
     """
-    at, i = links[k, 2], links[k, 0]
+    at = links[k, 2]
+    i = links[k, 0]
     while i >= 0:
         at -= 1
         if links[i, 2] != at:
@@ -126,7 +149,8 @@ def factorize(links, a, l):
                 return b, k
             pivot = math.sqrt(pivot)
             l[b, row, row] = pivot
-            over, i = 1.0 / pivot, links[k, 0]
+            over = 1.0 / pivot
+            i = links[k, 0]
             while i >= 0:
                 l[b, row, links[i, 2]] *= over
                 i = links[i, 0]
@@ -135,13 +159,15 @@ def factorize(links, a, l):
                 # indices from zero: the compiler excludes negative ones and vectorises
                 below = l[b, row, first:row]
                 for at in range(len(below)):
-                    target, share = l[b, first + at, first:row], below[at]
+                    target = l[b, first + at, first:row]
+                    share = below[at]
                     for j in range(at + 1):
                         target[j] -= share * below[j]
             else:
                 i = links[k, 0]
                 while i >= 0:
-                    at, j = links[i, 2], i
+                    at = links[i, 2]
+                    j = i
                     while j >= 0:
                         l[b, at, links[j, 2]] -= l[b, row, at] * l[b, row, links[j, 2]]
                         j = links[j, 0]
@@ -159,14 +185,16 @@ def solve_factored(links, l, x):
             # Lᵀ z = y from the leaves, then L x = z from the world
             for back in range(n):
                 k = n - 1 - back
-                row, j = links[k, 2], links[k, 0]
+                row = links[k, 2]
+                j = links[k, 0]
                 value = y[row] / l[b, row, row]
                 y[row] = value
                 while j >= 0:
                     y[links[j, 2]] -= l[b, row, links[j, 2]] * value
                     j = links[j, 0]
             for k in range(n):
-                row, j = links[k, 2], links[k, 0]
+                row = links[k, 2]
+                j = links[k, 0]
                 value = y[row]
                 while j >= 0:
                     value -= l[b, row, links[j, 2]] * y[links[j, 2]]

@@ -17,7 +17,10 @@ from c3p_multibody.trees._frames import cross, down, fixed_up, place, swing, sym
 # columns of `work` here and in the inverse dynamics; of `frames`: rotation from inner to world
 # axes by rows, origin; of `motion`: velocity, angular velocity, acceleration, angular one; of
 # `totals`: kinetic and potential energy, momentum, angular momentum about the world's origin
-WIDTH, FRAME, MOTION, TOTALS = 76, 12, 12, 8
+WIDTH = 76
+FRAME = 12
+MOTION = 12
+TOTALS = 8
 
 
 @inlined
@@ -28,36 +31,57 @@ def outwards(i, links, numbers, gx, gy, gz, q, qd, work):
     ``ω = Rᵀω' + ẑ q̇``, ``α = Rᵀα' + Rᵀω' × ẑ q̇`` (Kelly, eqs (1) and (2)) and
     ``a = Rᵀ(a' + α' × p + ω' × (ω' × p))``; a prismatic joint adds ``2 ω × ẑ q̇`` to a.
     """
-    low, kind, at = links[i, 0], links[i, 1], links[i, 2]
-    row, w = numbers[i], work[i]
+    low = links[i, 0]
+    kind = links[i, 1]
+    at = links[i, 2]
+    row = numbers[i]
+    w = work[i]
     place(row, kind, q[at], w)
     c, s = w[0], w[1]
     if low < 0:
-        wx, wy, wz = 0.0, 0.0, 0.0
-        lx, ly, lz = 0.0, 0.0, 0.0
+        wx = 0.0
+        wy = 0.0
+        wz = 0.0
+        lx = 0.0
+        ly = 0.0
+        lz = 0.0
         ax, ay, az = down(row, c, s, gx, gy, gz)
     else:
         b = work[low]
-        px, py, pz = w[2], w[3], w[4]
+        px = w[2]
+        py = w[3]
+        pz = w[4]
         tx, ty, tz = cross(b[8], b[9], b[10], px, py, pz)
         ux, uy, uz = swing(b[5], b[6], b[7], px, py, pz)
         ax, ay, az = down(row, c, s, b[11] + tx + ux, b[12] + ty + uy, b[13] + tz + uz)
         wx, wy, wz = down(row, c, s, b[5], b[6], b[7])
         lx, ly, lz = down(row, c, s, b[8], b[9], b[10])
     if kind == 0:
-        lx, ly, wz = lx + wy * qd[at], ly - wx * qd[at], wz + qd[at]
+        lx = lx + wy * qd[at]
+        ly = ly - wx * qd[at]
+        wz = wz + qd[at]
     else:
         ax, ay = ax + 2.0 * wy * qd[at], ay - 2.0 * wx * qd[at]
-    w[5], w[6], w[7] = wx, wy, wz
-    w[8], w[9], w[10] = lx, ly, lz
-    w[11], w[12], w[13] = ax, ay, az
+    w[5] = wx
+    w[6] = wy
+    w[7] = wz
+    w[8] = lx
+    w[9] = ly
+    w[10] = lz
+    w[11] = ax
+    w[12] = ay
+    w[13] = az
 
 
 @inlined
 def orient(i, links, numbers, work):
     """Write the rotation from inner to world axes and the origin to ``work[i, 64:76]``."""
-    low, row, w = links[i, 0], numbers[i], work[i]
-    f, c, s = w[64:76], w[0], w[1]
+    low = links[i, 0]
+    row = numbers[i]
+    w = work[i]
+    f = w[64:76]
+    c = w[0]
+    s = w[1]
     # the columns of R
     f[0], f[3], f[6] = fixed_up(row, c, s, 0.0)
     f[1], f[4], f[7] = fixed_up(row, -s, c, 0.0)
@@ -74,15 +98,20 @@ def orient(i, links, numbers, work):
 @inlined
 def speed(i, links, numbers, qd, work):
     """Write the velocity of body i's origin, in inner axes, to ``work[i, 14:17]``."""
-    low, w = links[i, 0], work[i]
-    x, y, z = 0.0, 0.0, 0.0
+    low = links[i, 0]
+    w = work[i]
+    x = 0.0
+    y = 0.0
+    z = 0.0
     if low >= 0:
         b = work[low]
         tx, ty, tz = cross(b[5], b[6], b[7], w[2], w[3], w[4])
         x, y, z = down(numbers[i], w[0], w[1], b[14] + tx, b[15] + ty, b[16] + tz)
     if links[i, 1] == 1:
         z = z + qd[links[i, 2]]
-    w[14], w[15], w[16] = x, y, z
+    w[14] = x
+    w[15] = y
+    w[16] = z
 
 
 @inlined
@@ -92,14 +121,24 @@ def tally(row, w, f, gravity, total):
 
     ``T = ½ (m v² + 2 v·(ω×h) + ω·Iω)``, ``V = −g·(m p + R h)``.
     """
-    m, hx, hy, hz, vx, vy, vz = row[12], row[13], row[14], row[15], w[14], w[15], w[16]
+    m = row[12]
+    hx = row[13]
+    hy = row[14]
+    hz = row[15]
+    vx = w[14]
+    vy = w[15]
+    vz = w[16]
     tx, ty, tz = cross(w[5], w[6], w[7], hx, hy, hz)
     # linear momentum, and angular about the body's origin
-    px, py, pz = m * vx + tx, m * vy + ty, m * vz + tz
+    px = m * vx + tx
+    py = m * vy + ty
+    pz = m * vz + tz
     kx, ky, kz = symmetric_times(row[16], row[17], row[18], row[19], row[20], row[21], w[5], w[6],
                                  w[7])
     tx, ty, tz = cross(hx, hy, hz, vx, vy, vz)
-    kx, ky, kz = kx + tx, ky + ty, kz + tz
+    kx = kx + tx
+    ky = ky + ty
+    kz = kz + tz
     total[0] += 0.5 * (vx * px + vy * py + vz * pz + w[5] * kx + w[6] * ky + w[7] * kz)
     hx, hy, hz = fixed_up(f, hx, hy, hz)
     total[1] -= (gravity[0] * (m * f[9] + hx) + gravity[1] * (m * f[10] + hy)
@@ -122,7 +161,9 @@ def observe(links, numbers, gravity, q, qd, work, frames, motion, totals):
         for k in range(TOTALS):
             totals[b, k] = 0.0
         for i in range(len(links)):
-            w, f, out = work[i], frames[b, i], motion[b, i]
+            w = work[i]
+            f = frames[b, i]
+            out = motion[b, i]
             outwards(i, links, numbers, 0.0, 0.0, 0.0, q[b], qd[b], work)
             orient(i, links, numbers, work)
             speed(i, links, numbers, qd[b], work)
@@ -144,13 +185,22 @@ def jacobian(links, frames, i, point, out):
     """
     out[:] = 0.0
     x, y, z = fixed_up(frames[i], point[0], point[1], point[2])
-    x, y, z = x + frames[i, 9], y + frames[i, 10], z + frames[i, 11]
+    x = x + frames[i, 9]
+    y = y + frames[i, 10]
+    z = z + frames[i, 11]
     while i >= 0:
-        f, at = frames[i], links[i, 2]
-        ex, ey, ez = f[2], f[5], f[8]
+        f = frames[i]
+        at = links[i, 2]
+        ex = f[2]
+        ey = f[5]
+        ez = f[8]
         if links[i, 1] == 0:
             out[0, at], out[1, at], out[2, at] = cross(ex, ey, ez, x - f[9], y - f[10], z - f[11])
-            out[3, at], out[4, at], out[5, at] = ex, ey, ez
+            out[3, at] = ex
+            out[4, at] = ey
+            out[5, at] = ez
         else:
-            out[0, at], out[1, at], out[2, at] = ex, ey, ez
+            out[0, at] = ex
+            out[1, at] = ey
+            out[2, at] = ez
         i = links[i, 0]

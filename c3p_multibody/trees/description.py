@@ -155,7 +155,8 @@ class Tree:
         >>> arm.names, arm.order.tolist()
         (('elbow', 'shoulder'), [1, 0])
         """
-        joints, bodies = list(joints), list(bodies)
+        joints = list(joints)
+        bodies = list(bodies)
         if len(joints) != len(bodies):
             raise TreeError(f'{len(joints)} joints and {len(bodies)} bodies: body k hangs on '
                             'joint k, give one joint for each')
@@ -192,7 +193,8 @@ def _built(lower: list[int], joints: list[Joint], bodies: list[Body], rows: list
     placed: dict[int, Joint] = {}
     carriers: dict[int, int] = {}
     for k in visits(lower, names):
-        low, joint = places[lower[k]], joints[k]
+        low = places[lower[k]]
+        joint = joints[k]
         rotation = low.rotation @ joint.rotation
         translation = low.translation + low.rotation @ joint.translation
         if joint.kind == 'fixed':
@@ -201,7 +203,8 @@ def _built(lower: list[int], joints: list[Joint], bodies: list[Body], rows: list
             places[k] = Frame(index[k], np.eye(3), np.zeros(3))
             placed[k] = Joint(joint.name, joint.kind, joint.axis, rotation, translation)
             carriers[k] = low.body
-        place, body = places[k], bodies[k]
+        place = places[k]
+        body = bodies[k]
         parts[place.body].append(Body(
             body.name, body.mass, place.rotation @ body.com + place.translation,
             place.rotation @ body.inertia @ place.rotation.T))
@@ -225,7 +228,8 @@ def _no_empty_leaf(lower: list[int], joints: list[Joint], bodies: list[Body], ro
                    ) -> None:
     """Raise for a leaf without inertia in its joint's direction: A would be singular."""
     for k in sorted(set(range(len(lower))) - set(lower)):
-        joint, body = joints[k], bodies[k]
+        joint = joints[k]
+        body = bodies[k]
         arm = np.cross(joint.axis, body.com)
         inertia = (body.mass if joint.kind == 'prismatic'
                    else joint.axis @ body.inertia @ joint.axis + body.mass * arm @ arm)
@@ -252,7 +256,9 @@ def _arrays(lower: list[int], order: list[int], joints: Sequence[Joint], bodies:
     turns = [_snapped(with_third(joint.axis)) for joint in joints] + [np.eye(3)]
     numbers = np.empty((len(order), 31))
     for row, k in zip(numbers, order, strict=True):
-        below, turn, body = turns[lower[k]], turns[k], bodies[k]
+        below = turns[lower[k]]
+        turn = turns[k]
+        body = bodies[k]
         first = body.mass * body.com
         about = body.inertia + body.mass * (body.com @ body.com * np.eye(3)
                                             - np.outer(body.com, body.com))

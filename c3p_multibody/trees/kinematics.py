@@ -144,7 +144,8 @@ def point_bias_acceleration(tree: Tree, q: ArrayLike, qd: ArrayLike, body: str |
     if number >= 0:
         frames, motion, _ = observed(tree, angles, rates)
         arm = frames[:, number, :9].reshape(-1, 3, 3) @ place
-        turn, accel = motion[:, number, 3:6], motion[:, number, 6:]
+        turn = motion[:, number, 3:6]
+        accel = motion[:, number, 6:]
         out[:, :3] = (accel[:, :3] + np.cross(accel[:, 3:], arm)
                       + np.cross(turn, np.cross(turn, arm)))
         out[:, 3:] = accel[:, 3:]

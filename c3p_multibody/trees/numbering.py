@@ -48,7 +48,8 @@ def visits(lower: Sequence[int], names: Sequence[str]) -> list[int]:
     above: list[list[int]] = [[] for _ in range(len(lower) + 1)]
     for k, low in enumerate(lower):
         above[low].append(k)
-    order, todo = [], above[-1][::-1]
+    order = []
+    todo = above[-1][::-1]
     while todo:
         k = todo.pop()
         order.append(k)
@@ -89,7 +90,8 @@ def without_chains(lower: Sequence[int], joints: Sequence[Joint], bodies: Sequen
 
     In the place of a body are the links of its chain; the last list holds the row of each.
     """
-    last, count = [], 0
+    last = []
+    count = 0
     for joint in joints:
         count += len(CHAINS.get(joint.kind, '1'))
         last.append(count - 1)

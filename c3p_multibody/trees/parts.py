@@ -12,7 +12,9 @@ from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, ArrayField
 
-X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+X = (1.0, 0.0, 0.0)
+Y = (0.0, 1.0, 0.0)
+Z = (0.0, 0.0, 1.0)
 # joints with several freedoms as chains of simple ones: (suffix, kind, axis), world side first
 CHAINS = {
     'floating': (('x', 'prismatic', X), ('y', 'prismatic', Y), ('z', 'prismatic', Z),

@@ -30,7 +30,8 @@ class Symbols:
     def __init__(self, tree: Tree) -> None:
         """Name the places of q, q̇ and the third vector (q̈ or τ)."""
         n = tree.count
-        self.graph, self.tree = Graph(), tree
+        self.graph = Graph()
+        self.tree = tree
         self.q, self.qd, self.third = (
             self._vector([block * n + j for j in range(n)]) for block in (0, 2, 3))
         self._turns = {self.q[0, j]: (self.q[0, j], self._place(n + j)) for j in range(n)}
@@ -55,7 +56,8 @@ class Symbols:
 
 def traced_rnea(tree: Tree) -> list[Operand]:
     """Return τ (n,) of `tree` as expressions."""
-    s, n = Symbols(tree), tree.count
+    s = Symbols(tree)
+    n = tree.count
     tau = np.empty((1, n), object)
     s.plain(newton_euler)(*s.arrays, s.q, s.qd, s.third, s.none, np.empty((n, WIDTH), object),
                           s.none, tau)
@@ -64,7 +66,8 @@ def traced_rnea(tree: Tree) -> list[Operand]:
 
 def traced_aba(tree: Tree) -> list[Operand]:
     """Return q̈ (n,) of `tree` as expressions."""
-    s, n = Symbols(tree), tree.count
+    s = Symbols(tree)
+    n = tree.count
     qdd = np.empty((1, n), object)
     s.plain(articulated)(*s.arrays, s.q, s.qd, s.third, s.none,
                          np.empty((n, ARTICULATED_WIDTH), object), qdd)
@@ -73,7 +76,8 @@ def traced_aba(tree: Tree) -> list[Operand]:
 
 def traced_crba(tree: Tree) -> list[Operand]:
     """Return A (n·n,) of `tree` by rows, as expressions."""
-    s, n = Symbols(tree), tree.count
+    s = Symbols(tree)
+    n = tree.count
     a = np.empty((1, n, n), object)
     links, numbers, _ = s.arrays
     s.plain(composite)(links, numbers, s.q, np.empty((n, COMPOSITE_WIDTH), object), a)

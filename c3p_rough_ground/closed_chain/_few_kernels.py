@@ -47,13 +47,21 @@ from c3p_rough_ground.terrain import _kernels as grounds
 
 # wheels
 THREE = 3
-SECTION, OUT, PLATFORM = WIDTH, WIDTH + 2, WIDTH + 7
-FRAME, AXIS, FIXED, WHICH, LINK = 0, 12, 15, 27, 28
+SECTION = WIDTH
+OUT = WIDTH + 2
+PLATFORM = WIDTH + 7
+FRAME = 0
+AXIS = 12
+FIXED = 15
+WHICH = 27
+LINK = 28
 
 
 def fits(vehicle):
     """Return whether a packed vehicle is one for these kernels."""
-    tree, chain, wheel = vehicle.tree, vehicle.chain, vehicle.wheel
+    tree = vehicle.tree
+    chain = vehicle.chain
+    wheel = vehicle.wheel
     lengths = wheel[:, 1] - wheel[:, 0]
     if len(wheel) != THREE or np.any(wheel[:, 2] != TORUS) or np.any(lengths != lengths[0]):
         return False
@@ -75,7 +83,8 @@ def memory_for(vehicle, memory):
         i = min(k, THREE - 1)
         contact[0, SECTION:SECTION + 2, k] = vehicle.profile[i, :2]
         for p in range(links):
-            j, at = vehicle.chain[vehicle.wheel[i, 0] + p, 0], PLATFORM + LINK * (p + 1)
+            j = vehicle.chain[vehicle.wheel[i, 0] + p, 0]
+            at = PLATFORM + LINK * (p + 1)
             contact[0, at + FIXED:at + WHICH, k] = vehicle.fixed[j]
             contact[0, at + WHICH, k] = vehicle.tree[j, 2]
     work = memory.work._replace(contact=contact, column=whole_registers(links, 3))
@@ -108,7 +117,8 @@ def of_contacts(vector, at):
 @inlined
 def of_links(vehicle, vector, p):
     """Return the numbers of the joints at place p of each chain."""
-    chain, wheel = vehicle.chain, vehicle.wheel
+    chain = vehicle.chain
+    wheel = vehicle.wheel
     last = vector[POSE + chain[wheel[2, 0] + p, 1]]
     return side_by_side(vector[POSE + chain[wheel[0, 0] + p, 1]],
                         vector[POSE + chain[wheel[1, 0] + p, 1]], last, last)
@@ -117,7 +127,9 @@ def of_links(vehicle, vector, p):
 @inlined
 def tilted(vehicle, p):
     """Return whether any body at place p of the chains is fixed with a rotation."""
-    tree, chain, wheel = vehicle.tree, vehicle.chain, vehicle.wheel
+    tree = vehicle.tree
+    chain = vehicle.chain
+    wheel = vehicle.wheel
     return (tree[chain[wheel[0, 0] + p, 0], 4] != 0 or tree[chain[wheel[1, 0] + p, 0], 4] != 0
             or tree[chain[wheel[2, 0] + p, 0], 4] != 0)
 
@@ -129,7 +141,8 @@ def chains(vehicle, state, platform, rows):
     for k in range(12):
         rows[0, PLATFORM + k] = platform[0, k]
     for p in range(links):
-        b, r = PLATFORM + LINK * p, PLATFORM + LINK * (p + 1)
+        b = PLATFORM + LINK * p
+        r = PLATFORM + LINK * (p + 1)
         f = r + FIXED
         for k in range(3):
             rows[0, r + 9 + k] = (rows[0, b + 9 + k] + rows[0, b + k] * rows[0, f + 9]
@@ -137,10 +150,13 @@ def chains(vehicle, state, platform, rows):
                                   + rows[0, b + 6 + k] * rows[0, f + 11])
         which = rows[0, r + WHICH]
         about_x, about_y = which == 0.0, which == 1.0
-        turned, moved = tilted(vehicle, p), p + 1 < links
+        turned = tilted(vehicle, p)
+        moved = p + 1 < links
         s, c = sine_cosine(of_links(vehicle, state, p)) if moved else (which, which)
         for k in range(3):
-            x, y, z = rows[0, b + k], rows[0, b + 3 + k], rows[0, b + 6 + k]
+            x = rows[0, b + k]
+            y = rows[0, b + 3 + k]
+            z = rows[0, b + 6 + k]
             if turned:
                 x, y, z = (x * rows[0, f] + y * rows[0, f + 1] + z * rows[0, f + 2],
                            x * rows[0, f + 3] + y * rows[0, f + 4] + z * rows[0, f + 5],
@@ -148,22 +164,26 @@ def chains(vehicle, state, platform, rows):
             rows[0, r + AXIS + k] = where(about_x, x, where(about_y, y, z))
             if moved:
                 # about one axis the other two turn in their plane
-                one, other = (where(about_x, y, where(about_y, z, x)),
-                              where(about_x, z, where(about_y, x, y)))
+                one = where(about_x, y, where(about_y, z, x))
+                other = where(about_x, z, where(about_y, x, y))
                 one, other = c * one + s * other, c * other - s * one
-                x, y, z = (where(about_x, x, where(about_y, other, one)),
-                           where(about_x, one, where(about_y, y, other)),
-                           where(about_x, other, where(about_y, one, z)))
-            rows[0, r + k], rows[0, r + 3 + k], rows[0, r + 6 + k] = x, y, z
+                x = where(about_x, x, where(about_y, other, one))
+                y = where(about_x, one, where(about_y, y, other))
+                z = where(about_x, other, where(about_y, one, z))
+            rows[0, r + k] = x
+            rows[0, r + 3 + k] = y
+            rows[0, r + 6 + k] = z
 
 
 @kernel
 def geometry(vehicle, ground, state, work):
     """Write frames, contacts and mismatches; return the largest as `_geometry_kernels`."""
-    rows, frame = as_few(work.contact), work.frame
+    rows = as_few(work.contact)
+    frame = work.frame
     platform_frame(state, frame)
     chains(vehicle, state, frame, rows)
-    links, at = vehicle.wheel[0, 1] - vehicle.wheel[0, 0], POSE + vehicle.tree.shape[0]
+    links = vehicle.wheel[0, 1] - vehicle.wheel[0, 0]
+    at = POSE + vehicle.tree.shape[0]
     spin = of_links(vehicle, state, links - 1)
     _wheel_point(TORUS, (rows[0, SECTION], rows[0, SECTION + 1]), rows, 0, PLATFORM + LINK * links,
                  spin + of_contacts(state, at), of_contacts(state, at + 1), rows, 0)
@@ -179,12 +199,16 @@ def geometry(vehicle, ground, state, work):
 @inlined
 def columns(vehicle, work):
     """Write the velocity of each contact point by a unit rate of each joint of its chain."""
-    rows, column = as_few(work.contact), as_few(work.column)
+    rows = as_few(work.contact)
+    column = as_few(work.column)
     for p in range(column.shape[0]):
         r = PLATFORM + LINK * (p + 1)
-        ax, ay, az = rows[0, r + AXIS], rows[0, r + AXIS + 1], rows[0, r + AXIS + 2]
-        x, y, z = (rows[0, C] - rows[0, r + 9], rows[0, C + 1] - rows[0, r + 10],
-                   rows[0, C + 2] - rows[0, r + 11])
+        ax = rows[0, r + AXIS]
+        ay = rows[0, r + AXIS + 1]
+        az = rows[0, r + AXIS + 2]
+        x = rows[0, C] - rows[0, r + 9]
+        y = rows[0, C + 1] - rows[0, r + 10]
+        z = rows[0, C + 2] - rows[0, r + 11]
         column[p, 0] = ay * z - az * y
         column[p, 1] = az * x - ax * z
         column[p, 2] = ax * y - ay * x
@@ -205,11 +229,13 @@ def part(vehicle, work, i, link, k):
 @inlined
 def wheel_motion(vehicle, rate, work):
     """Write OWN of each contact: the motion of its wheel by the joint rates of a state."""
-    rows, column = as_few(work.contact), as_few(work.column)
+    rows = as_few(work.contact)
+    column = as_few(work.column)
     for k in range(6):
         rows[0, OWN + k] = 0.0
     for p in range(column.shape[0]):
-        q, axis = of_links(vehicle, rate, p), PLATFORM + LINK * (p + 1) + AXIS
+        q = of_links(vehicle, rate, p)
+        axis = PLATFORM + LINK * (p + 1) + AXIS
         for k in range(3):
             rows[0, OWN + k] += q * column[p, k]
             rows[0, OWN + 3 + k] += q * rows[0, axis + k]

@@ -28,8 +28,21 @@ from c3p_rough_ground.rolling_contact._kernels import ground_forms, profile, whe
 from c3p_rough_ground.terrain._kernels import height, sine_cosine
 
 POSE = 7
-C, WX, WY, WZ, G, GX, GY, GZ, WHEEL, GROUND, PSI, OFF, TWIST, OWN, WIDTH = (
-    0, 3, 6, 9, 12, 15, 18, 21, 24, 29, 37, 39, 42, 45, 51)
+C = 0
+WX = 3
+WY = 6
+WZ = 9
+G = 12
+GX = 15
+GY = 18
+GZ = 21
+WHEEL = 24
+GROUND = 29
+PSI = 37
+OFF = 39
+TWIST = 42
+OWN = 45
+WIDTH = 51
 
 
 class Work(NamedTuple):
@@ -57,23 +70,43 @@ def workspace(m, n, links, settling):
 @inlined
 def platform_frame(state, frame):
     """Write axes and origin of {P}; the quaternion may have any length."""
-    w, x, y, z = state[3], state[4], state[5], state[6]
+    w = state[3]
+    x = state[4]
+    y = state[5]
+    z = state[6]
     k = 2.0 / (w * w + x * x + y * y + z * z)
-    xx, yy, zz = k * x * x, k * y * y, k * z * z
-    xy, xz, yz, wx, wy, wz = k * x * y, k * x * z, k * y * z, k * w * x, k * w * y, k * w * z
-    frame[0, 0], frame[0, 1], frame[0, 2] = 1.0 - yy - zz, xy + wz, xz - wy
-    frame[0, 3], frame[0, 4], frame[0, 5] = xy - wz, 1.0 - xx - zz, yz + wx
-    frame[0, 6], frame[0, 7], frame[0, 8] = xz + wy, yz - wx, 1.0 - xx - yy
+    xx = k * x * x
+    yy = k * y * y
+    zz = k * z * z
+    xy = k * x * y
+    xz = k * x * z
+    yz = k * y * z
+    wx = k * w * x
+    wy = k * w * y
+    wz = k * w * z
+    frame[0, 0] = 1.0 - yy - zz
+    frame[0, 1] = xy + wz
+    frame[0, 2] = xz - wy
+    frame[0, 3] = xy - wz
+    frame[0, 4] = 1.0 - xx - zz
+    frame[0, 5] = yz + wx
+    frame[0, 6] = xz + wy
+    frame[0, 7] = yz - wx
+    frame[0, 8] = 1.0 - xx - yy
     frame[0, 9], frame[0, 10], frame[0, 11] = state[0], state[1], state[2]
 
 
 @inlined
 def chains(vehicle, state, frame):
     """Write axes x, y, z and origin of every body in {G}; wheels are not turned by their spin."""
-    tree, fixed = vehicle.tree, vehicle.fixed
+    tree = vehicle.tree
+    fixed = vehicle.fixed
     for i in range(tree.shape[0]):
-        b, r = tree[i, 1], i + 1
-        x, y, z = fixed[i, 9], fixed[i, 10], fixed[i, 11]
+        b = tree[i, 1]
+        r = i + 1
+        x = fixed[i, 9]
+        y = fixed[i, 10]
+        z = fixed[i, 11]
         for k in range(3):
             frame[r, 9 + k] = (frame[b, 9 + k] + frame[b, k] * x + frame[b, 3 + k] * y
                                + frame[b, 6 + k] * z)
@@ -86,7 +119,9 @@ def chains(vehicle, state, frame):
         else:
             for k in range(9):
                 frame[r, k] = frame[b, k]
-        axis, motion, q = tree[i, 2], tree[i, 3], state[POSE + tree[i, 0]]
+        axis = tree[i, 2]
+        motion = tree[i, 3]
+        q = state[POSE + tree[i, 0]]
         if motion == SPINNING:
             continue
         if motion == SLIDING:
@@ -95,10 +130,13 @@ def chains(vehicle, state, frame):
             continue
         # about one axis the other two turn in their plane
         s, c = sine_cosine(q)
-        first, second = 3 * ((axis + 1) % 3), 3 * ((axis + 2) % 3)
+        first = 3 * ((axis + 1) % 3)
+        second = 3 * ((axis + 2) % 3)
         for k in range(3):
-            p, n = frame[r, first + k], frame[r, second + k]
-            frame[r, first + k], frame[r, second + k] = c * p + s * n, c * n - s * p
+            p = frame[r, first + k]
+            n = frame[r, second + k]
+            frame[r, first + k] = c * p + s * n
+            frame[r, second + k] = c * n - s * p
 
 
 @inlined
@@ -114,17 +152,23 @@ def wheel_point(kind, lengths, frame, b, at, angle, v, contact, i):
     r, h, dr, dh, ddr, ddh = profile(kind, lengths, v)
     m0, m1, k0, k1, t0 = wheel_forms(r, dr, dh, ddr, ddh)
     s, c = sine_cosine(angle)
-    along, across = dr / m1, dh / m1
+    along = dr / m1
+    across = dh / m1
     for k in range(3):
         # e_r, its derivative by the angle, the axle
-        x, axle, z = frame[b, at + k], frame[b, at + 3 + k], frame[b, at + 6 + k]
+        x = frame[b, at + k]
+        axle = frame[b, at + 3 + k]
+        z = frame[b, at + 6 + k]
         radial = c * x - s * z
         contact[i, C + k] = frame[b, at + 9 + k] + r * radial + h * axle
         contact[i, WX + k] = -s * x - c * z
         contact[i, WY + k] = along * radial + across * axle
         contact[i, WZ + k] = across * radial - along * axle
-    contact[i, WHEEL], contact[i, WHEEL + 1], contact[i, WHEEL + 2] = m0, m1, k0
-    contact[i, WHEEL + 3], contact[i, WHEEL + 4] = k1, t0
+    contact[i, WHEEL] = m0
+    contact[i, WHEEL + 1] = m1
+    contact[i, WHEEL + 2] = k0
+    contact[i, WHEEL + 3] = k1
+    contact[i, WHEEL + 4] = t0
 
 
 @inlined
@@ -133,14 +177,28 @@ def ground_side(ground, x, y, contact, i):
     g, gx, gy, gxx, gxy, gyy = height(ground.kind, ground.parameters, ground.table, x, y)
     a, m01, m11, k00, k01, k11, t0, t1 = ground_forms(gx, gy, gxx, gxy, gyy)
     w = 1.0 / math.sqrt(1.0 + gx * gx + gy * gy)
-    x_x, x_z = 1.0 / a, gx / a
-    contact[i, G], contact[i, G + 1], contact[i, G + 2] = x, y, g
-    contact[i, GX], contact[i, GX + 1], contact[i, GX + 2] = x_x, 0.0, x_z
-    contact[i, GY], contact[i, GY + 1], contact[i, GY + 2] = -gy * w * x_z, a * w, gy * w * x_x
-    contact[i, GZ], contact[i, GZ + 1], contact[i, GZ + 2] = -gx * w, -gy * w, w
-    contact[i, GROUND], contact[i, GROUND + 1], contact[i, GROUND + 2] = a, m01, m11
-    contact[i, GROUND + 3], contact[i, GROUND + 4], contact[i, GROUND + 5] = k00, k01, k11
-    contact[i, GROUND + 6], contact[i, GROUND + 7] = t0, t1
+    x_x = 1.0 / a
+    x_z = gx / a
+    contact[i, G] = x
+    contact[i, G + 1] = y
+    contact[i, G + 2] = g
+    contact[i, GX] = x_x
+    contact[i, GX + 1] = 0.0
+    contact[i, GX + 2] = x_z
+    contact[i, GY] = -gy * w * x_z
+    contact[i, GY + 1] = a * w
+    contact[i, GY + 2] = gy * w * x_x
+    contact[i, GZ] = -gx * w
+    contact[i, GZ + 1] = -gy * w
+    contact[i, GZ + 2] = w
+    contact[i, GROUND] = a
+    contact[i, GROUND + 1] = m01
+    contact[i, GROUND + 2] = m11
+    contact[i, GROUND + 3] = k00
+    contact[i, GROUND + 4] = k01
+    contact[i, GROUND + 5] = k11
+    contact[i, GROUND + 6] = t0
+    contact[i, GROUND + 7] = t1
 
 
 @inlined
@@ -153,19 +211,26 @@ def dot(a, p, q, i):
 def mismatch(contact, i):
     """Write OFF and TWIST of one contact and return the larger length, m and rad as they are."""
     c, s = contact[i, PSI], contact[i, PSI + 1]
-    x, y, z = (contact[i, C] - contact[i, G], contact[i, C + 1] - contact[i, G + 1],
-               contact[i, C + 2] - contact[i, G + 2])
+    x = contact[i, C] - contact[i, G]
+    y = contact[i, C + 1] - contact[i, G + 1]
+    z = contact[i, C + 2] - contact[i, G + 2]
     for k in range(3):
         at = WX + 3 * k
         contact[i, OFF + k] = x * contact[i, at] + y * contact[i, at + 1] + z * contact[i, at + 2]
     # B = Eᵀ A with the axes E by the ground and A by the chain; half of what is antisymmetric
-    xx, xy, xz = dot(contact, GX, WX, i), dot(contact, GX, WY, i), dot(contact, GX, WZ, i)
-    yx, yy, yz = dot(contact, GY, WX, i), dot(contact, GY, WY, i), dot(contact, GY, WZ, i)
+    xx = dot(contact, GX, WX, i)
+    xy = dot(contact, GX, WY, i)
+    xz = dot(contact, GX, WZ, i)
+    yx = dot(contact, GY, WX, i)
+    yy = dot(contact, GY, WY, i)
+    yz = dot(contact, GY, WZ, i)
     zx, zy = dot(contact, GZ, WX, i), dot(contact, GZ, WY, i)
     tx = 0.5 * (-zy + s * xz + c * yz)
     ty = 0.5 * (c * xz - s * yz + zx)
     tz = 0.5 * (-s * xx - c * yx - c * xy + s * yy)
-    contact[i, TWIST], contact[i, TWIST + 1], contact[i, TWIST + 2] = tx, ty, tz
+    contact[i, TWIST] = tx
+    contact[i, TWIST + 1] = ty
+    contact[i, TWIST + 2] = tz
     return math.sqrt(max(x * x + y * y + z * z, tx * tx + ty * ty + tz * tz))
 
 
@@ -180,7 +245,9 @@ def geometry(vehicle, ground, state, work):
     """Write all frames, both sides of all contacts and their mismatches; return the largest."""
     platform_frame(state, work.frame)
     chains(vehicle, state, work.frame)
-    m, contact, worst = vehicle.tree.shape[0], work.contact, 0.0
+    m = vehicle.tree.shape[0]
+    contact = work.contact
+    worst = 0.0
     for i in range(vehicle.wheel.shape[0]):
         at = POSE + m + 5 * i
         spin = state[POSE + vehicle.chain[vehicle.wheel[i, 1] - 1, 1]]

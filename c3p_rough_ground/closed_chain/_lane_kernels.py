@@ -56,7 +56,8 @@ def sine_cosine(angle):
     s = r + r * q * (-1.0 / 6 + q * (1.0 / 120 - q * (1.0 / 5040)))
     versine = q * (0.5 + q * (-1.0 / 24 + q * (1.0 / 720)))
     near = whole(part)
-    sine, cosine = looked_up(CIRCLE, near, PARTS - 1, 0), looked_up(CIRCLE, near, PARTS - 1, 1)
+    sine = looked_up(CIRCLE, near, PARTS - 1, 0)
+    cosine = looked_up(CIRCLE, near, PARTS - 1, 1)
     return sine + (cosine * s - sine * versine), cosine - (sine * s + cosine * versine)
 
 
@@ -99,18 +100,28 @@ def torus(kind, parameters, v):
 
 def height_of(count, known):
     """Return the height of the ground for `count` lanes, with the kernels `known` for lanes."""
-    cosines, scalar = specialise(grounds.cosines, known), grounds.height
+    cosines = specialise(grounds.cosines, known)
+    scalar = grounds.height
 
     @inlined
     def height(kind, parameters, table, x, y):
         """Return height and derivatives: waves in lanes, any other ground lane by lane."""
         if kind == COSINES:
             return cosines(parameters, table, x, y)
-        g, gx, gy, gxx, gxy, gyy = x, x, x, x, x, x
+        g = x
+        gx = x
+        gy = x
+        gxx = x
+        gxy = x
+        gyy = x
         for k in range(count):
             a, b, c, d, e, f = scalar(kind, parameters, table, lane(x, k), lane(y, k))
-            g, gx, gy = with_lane(g, k, a), with_lane(gx, k, b), with_lane(gy, k, c)
-            gxx, gxy, gyy = with_lane(gxx, k, d), with_lane(gxy, k, e), with_lane(gyy, k, f)
+            g = with_lane(g, k, a)
+            gx = with_lane(gx, k, b)
+            gy = with_lane(gy, k, c)
+            gxx = with_lane(gxx, k, d)
+            gxy = with_lane(gxy, k, e)
+            gyy = with_lane(gyy, k, f)
         return g, gx, gy, gxx, gxy, gyy
 
     return height
@@ -125,7 +136,10 @@ _KNOWN[grounds.height] = height_of(LANES, _KNOWN)
 @inlined
 def orthonormalise(rows, width):
     """Make the rows orthonormal as `_rate_kernels.orthonormalise`."""
-    count, longest, rank, smallest = rows.shape[0], longest_row(rows, width), 0.0, math.inf
+    count = rows.shape[0]
+    longest = longest_row(rows, width)
+    rank = 0.0
+    smallest = math.inf
     for i in range(count):
         square = 0.0
         for k in range(i):
@@ -135,7 +149,8 @@ def orthonormalise(rows, width):
         left = math.sqrt(square)
         again = ~(left > TWICE * longest) & ~(left <= RANK_TOLERANCE * longest)
         if i > 0 and anywhere(again):
-            part, square = where(again, 1.0, 0.0), 0.0
+            part = where(again, 1.0, 0.0)
+            square = 0.0
             for k in range(i):
                 project_out(rows, i, k, width, part)
             for j in range(width):
@@ -207,7 +222,8 @@ def project(vehicle, ground, state, work, delta):
 @inlined
 def alone(vehicle, state, hollow):
     """Return where no wheel can touch the ground twice, as `_motion_kernels.alone`; all tori."""
-    m, lonely = vehicle.tree.shape[0], state[0] == state[0]
+    m = vehicle.tree.shape[0]
+    lonely = state[0] == state[0]
     for i in range(vehicle.wheel.shape[0]):
         _, c = sine_cosine(state[POSE + m + 5 * i + 1])
         lonely = lonely & ((hollow - vehicle.profile[i, 1]) * c > vehicle.profile[i, 0])
@@ -217,7 +233,8 @@ def alone(vehicle, state, hollow):
 @inlined
 def allowed(settings, limits, wheels, state):
     """Return where all joints are within their limits and all wheels on the ground's patch."""
-    m, good = limits.shape[0], state[0] == state[0]
+    m = limits.shape[0]
+    good = state[0] == state[0]
     for j in range(m):
         angle = state[POSE + j]
         good = good & (limits[j, 0] <= angle) & (angle <= limits[j, 1])
@@ -244,20 +261,34 @@ def drive(vehicle, ground, plan, memory, tables, every, records, succeeded):
     in the place of those in `plan`. Writes 1 to `succeeded` (1, LANES) for lanes that reached the
     end, whose state is then in ``memory.state``, and 0 for the others.
     """
-    vehicle, ground, plan = borrowed(vehicle), borrowed(ground), borrowed(plan)
-    settings, inputs, tableau = plan.settings, plan.inputs, plan.tableau
-    stage, state, trial = (as_lanes(memory.stage), as_lanes(memory.state), as_lanes(memory.trial))
-    rate, delta, desired = (as_lanes(memory.rate), as_lanes(memory.delta),
-                            as_lanes(memory.desired))
+    vehicle = borrowed(vehicle)
+    ground = borrowed(ground)
+    plan = borrowed(plan)
+    settings = plan.settings
+    inputs = plan.inputs
+    tableau = plan.tableau
+    stage = as_lanes(memory.stage)
+    state = as_lanes(memory.state)
+    trial = as_lanes(memory.trial)
+    rate = as_lanes(memory.rate)
+    delta = as_lanes(memory.delta)
+    desired = as_lanes(memory.desired)
     work = Work(as_lanes(memory.work.frame), as_lanes(memory.work.contact),
                 as_lanes(memory.work.column), as_lanes(memory.work.rows),
                 as_lanes(memory.work.normal), as_lanes(memory.work.note))
-    table, kept, end = as_lanes(tables), as_lanes(records), as_lanes(succeeded)
-    size, wheels, last = len(state), vehicle.wheel.shape[0], len(tableau.c)
-    travelled, first_rank, good = 0.0 * state[0], 0.0 * state[0], state[0] == state[0]
+    table = as_lanes(tables)
+    kept = as_lanes(records)
+    end = as_lanes(succeeded)
+    size = len(state)
+    wheels = vehicle.wheel.shape[0]
+    last = len(tableau.c)
+    travelled = 0.0 * state[0]
+    first_rank = 0.0 * state[0]
+    good = state[0] == state[0]
     # the first state is checked without a step
     for reached in range(plan.periods + 1):
-        k, h = max(reached - 1, 0), settings.period if reached else 0.0
+        k = max(reached - 1, 0)
+        h = settings.period if reached else 0.0
         if reached:
             for i in range(1, last):
                 motion.combine(tableau.a[i], i, stage, h, state, trial)

@@ -46,8 +46,9 @@ def platform_by(contact, which, frame, state, pose):
     With E the contact frame by the ground and A by the chain, R = E Aᵀ R_GP and
     p = c_G + E Aᵀ (p − c_C).
     """
-    x, y, z = (state[0] - contact[which, C], state[1] - contact[which, C + 1],
-               state[2] - contact[which, C + 2])
+    x = state[0] - contact[which, C]
+    y = state[1] - contact[which, C + 1]
+    z = state[2] - contact[which, C + 2]
     for i in range(3):
         ex, ey, ez = ground_axes(contact, which, i)
         tx = ex * contact[which, WX] + ey * contact[which, WY] + ez * contact[which, WZ]
@@ -64,11 +65,15 @@ def platform_by(contact, which, frame, state, pose):
 @inlined
 def rolling_error(contact, i, state, rate, turn, at):
     """Return the square of the residual of (4) and of vx = vy = vz = 0 at one contact."""
-    x, y, z = contact[i, C] - state[0], contact[i, C + 1] - state[1], contact[i, C + 2] - state[2]
+    x = contact[i, C] - state[0]
+    y = contact[i, C + 1] - state[1]
+    z = contact[i, C + 2] - state[2]
     vx = rate[0] + contact[i, OWN] + turn[1] * z - turn[2] * y
     vy = rate[1] + contact[i, OWN + 1] + turn[2] * x - turn[0] * z
     vz = rate[2] + contact[i, OWN + 2] + turn[0] * y - turn[1] * x
-    wx, wy, wz = 0.0, 0.0, 0.0
+    wx = 0.0
+    wy = 0.0
+    wz = 0.0
     for k in range(3):
         ex, ey, ez = ground_axes(contact, i, k)
         spin = turn[k] + contact[i, OWN + 3 + k]
@@ -90,16 +95,21 @@ def rolling_error(contact, i, state, rate, turn, at):
 def residuals(vehicle, ground, states, rate, turns, work, poses, closure, rolling, centers,
               points):
     """Write closure L2, rolling L2, wheel centres and contact points of recorded states."""
-    vehicle, ground, work = borrowed(vehicle), borrowed(ground), borrowed(work)
-    states, rate, turns, poses = (borrowed(states), borrowed(rate), borrowed(turns),
-                                  borrowed(poses))
+    vehicle = borrowed(vehicle)
+    ground = borrowed(ground)
+    work = borrowed(work)
+    states = borrowed(states)
+    rate = borrowed(rate)
+    turns = borrowed(turns)
+    poses = borrowed(poses)
     m = vehicle.tree.shape[0]
     for b in range(states.shape[0]):
         state = states[b]
         geometry(vehicle, ground, state, work)
         columns(vehicle, work)
         wheel_motion(vehicle, rate[b], work)
-        square, slip = 0.0, 0.0
+        square = 0.0
+        slip = 0.0
         for i in range(vehicle.wheel.shape[0]):
             platform_by(work.contact, i, work.frame, state, poses)
             for j in range(3):

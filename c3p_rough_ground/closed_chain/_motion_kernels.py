@@ -33,7 +33,9 @@ LEAST_MARGIN = 1e-6
 # steps are shortened before an event down to this fraction of the given one
 SMALLEST = 1.0 / 1024.0
 # safety of the step control, and its bounds
-SAFETY, SHRINK, GROW = 0.9, 0.2, 4.0
+SAFETY = 0.9
+SHRINK = 0.2
+GROW = 4.0
 
 
 @kernel
@@ -62,9 +64,16 @@ def requested(table, k, s, gain, state, desired):
     `table` holds one row, or three of each period: begin, middle, end, of which the last is the
     first of the next. They are joined by a parabola, which Runge-Kutta's midpoints need exactly.
     """
-    a, b, c, at, step = 1.0, 0.0, 0.0, 0, 0
+    a = 1.0
+    b = 0.0
+    c = 0.0
+    at = 0
+    step = 0
     if table.shape[0] > 1:
-        b, c, at, step = 4.0 * s * (1.0 - s), s * (2.0 * s - 1.0), 2 * k, 1
+        b = 4.0 * s * (1.0 - s)
+        c = s * (2.0 * s - 1.0)
+        at = 2 * k
+        step = 1
         a = 1.0 - b - c
     for j in range(len(desired)):
         desired[j] = (a * table[at, j] + b * table[at + step, j] + c * table[at + 2 * step, j]
@@ -179,8 +188,13 @@ def rate_at(vehicle, settings, inputs, work, desired, delta, k, s, state, out):
 @spliced
 def try_step(vehicle, ground, settings, inputs, tableau, memory, k, done, h, stages):
     """Write the trial state a step h later; return its estimated error, m (0: fixed steps)."""
-    stage, state, trial, last = memory.stage, memory.state, memory.trial, len(tableau.c)
-    work, desired, delta = memory.work, memory.desired, memory.delta
+    stage = memory.stage
+    state = memory.state
+    trial = memory.trial
+    last = len(tableau.c)
+    work = memory.work
+    desired = memory.desired
+    delta = memory.delta
     # the rate at the begin of the step is known: stage 0
     for i in range(1, stages):
         combine(tableau.a[i], i, stage, h, state, trial)
@@ -215,15 +229,30 @@ def drive(vehicle, ground, plan, memory, every, records):
     Returns the number of periods reached, the time of the last state, and the event that ended the
     run: code, wheel or joint or rank, number. The last state is in ``memory.state``.
     """
-    vehicle, ground, plan = borrowed(vehicle), borrowed(ground), borrowed(plan)
-    memory, records = borrowed(memory), borrowed(records)
-    settings, inputs, tableau = plan.settings, plan.inputs, plan.tableau
-    work, note, stages = memory.work, memory.work.note, len(plan.tableau.c)
-    desired, delta = memory.desired, memory.delta
-    adaptive, scanning = settings.tolerance > 0.0, settings.travel < math.inf
+    vehicle = borrowed(vehicle)
+    ground = borrowed(ground)
+    plan = borrowed(plan)
+    memory = borrowed(memory)
+    records = borrowed(records)
+    settings = plan.settings
+    inputs = plan.inputs
+    tableau = plan.tableau
+    work = memory.work
+    note = memory.work.note
+    stages = len(plan.tableau.c)
+    desired = memory.desired
+    delta = memory.delta
+    adaptive = settings.tolerance > 0.0
+    scanning = settings.travel < math.inf
     # fresh: the first state, or the one gone back to, is checked without a step
-    first_rank, fresh = 0, True
-    k, done, travelled, careful, saved_k, saved_done = 0, 0.0, 0.0, 0.0, 0, 0.0
+    first_rank = 0
+    fresh = True
+    k = 0
+    done = 0.0
+    travelled = 0.0
+    careful = 0.0
+    saved_k = 0
+    saved_done = 0.0
     trying = min(settings.step, settings.period)
     while True:
         # trial step
@@ -253,13 +282,18 @@ def drive(vehicle, ground, plan, memory, every, records):
             bodies(vehicle, memory.trial, work)
             which = scan(vehicle, ground, work.frame, memory.grid, memory.found)
             if which >= 0:
-                code, number = SECOND, memory.found[which, 0]
+                code = SECOND
+                number = memory.found[which, 0]
         if code != NOTHING:
             if scanning and careful <= 0.0 and travelled > 0.0:
                 # a wheel may have touched twice since the last scan: back to it, and scan after
                 # each step
                 copy(memory.saved, memory.state)
-                k, done, travelled, careful, fresh = saved_k, saved_done, 0.0, 2.0 * path, True
+                k = saved_k
+                done = saved_done
+                travelled = 0.0
+                careful = 2.0 * path
+                fresh = True
             elif not fresh and h > SMALLEST * settings.step:
                 trying = 0.5 * h
             else:
@@ -277,10 +311,13 @@ def drive(vehicle, ground, plan, memory, every, records):
         start = fresh and k == 0 and done == 0.0
         fresh = False
         if done >= settings.period * (1.0 - 1e-9):
-            k, done = k + 1, 0.0
+            k = k + 1
+            done = 0.0
         if looked:
             copy(memory.state, memory.saved)
-            travelled, saved_k, saved_done = 0.0, k, done
+            travelled = 0.0
+            saved_k = k
+            saved_done = done
         if (start or done == 0.0) and k % every == 0:
             keep(k // every, memory.state, memory.rate, desired, note, records)
         if k >= plan.periods:

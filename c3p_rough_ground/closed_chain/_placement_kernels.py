@@ -46,9 +46,11 @@ from c3p_rough_ground.rolling_contact._kernels import CYLINDER, ELLIPSOID, profi
 from c3p_rough_ground.terrain._kernels import height
 
 # iterations: platform onto the plane under its wheels, wheel point against the normal
-LAYINGS, LOOKS = 3, 3
+LAYINGS = 3
+LOOKS = 3
 # limits of one Newton step: motion of a contact point per wheel radius, rotation of the platform
-FAR, TILT = 0.5, 0.3
+FAR = 0.5
+TILT = 0.3
 # changes of a contact to another place of the same wheel before it counts as a second contact
 MOST_MOVES = 12
 
@@ -67,11 +69,13 @@ def tread_at(kind, parameters, angle):
 @kernel
 def meet(vehicle, ground, state, work, i, angle, v):
     """Make wheel i touch with its point at (u + α, v): write η from the position of that point."""
-    m, contact = vehicle.tree.shape[0], work.contact
+    m = vehicle.tree.shape[0]
+    contact = work.contact
     spin = state[POSE + vehicle.chain[vehicle.wheel[i, 1] - 1, 1]]
     wheel_side(vehicle, i, work.frame, 0.0, angle, v, contact)
     ground_side(ground, contact[i, C], contact[i, C + 1], contact, i)
-    along, across = dot(contact, GX, WX, i), dot(contact, GY, WX, i)
+    along = dot(contact, GX, WX, i)
+    across = dot(contact, GY, WX, i)
     at = POSE + m + 5 * i
     # the turn of u nearest to zero
     turns = (angle - spin) / (2.0 * math.pi)
@@ -84,11 +88,14 @@ def meet(vehicle, ground, state, work, i, angle, v):
 def look(vehicle, ground, state, work, i):
     """Make wheel i touch with the point whose normal opposes that of the ground."""
     body = work.frame[vehicle.chain[vehicle.wheel[i, 1] - 1, 0] + 1]
-    kind, lengths = vehicle.wheel[i, 2], vehicle.profile[i]
+    kind = vehicle.wheel[i, 2]
+    lengths = vehicle.profile[i]
     ground_side(ground, body[9], body[10], work.contact, i)
     for _ in range(LOOKS):
         row = work.contact[i]
-        nx, ny, nz = row[GZ], row[GZ + 1], row[GZ + 2]
+        nx = row[GZ]
+        ny = row[GZ + 1]
+        nz = row[GZ + 2]
         a = nx * body[0] + ny * body[1] + nz * body[2]
         b = nx * body[6] + ny * body[7] + nz * body[8]
         axle = nx * body[3] + ny * body[4] + nz * body[5]
@@ -101,7 +108,8 @@ def lay(vehicle, ground, state, work):
     """Move height, roll and pitch so that the wheel centres are a radius off the ground."""
     settling = work.normal.shape[1] - 4
     for i in range(vehicle.wheel.shape[0]):
-        body, line = work.frame[vehicle.chain[vehicle.wheel[i, 1] - 1, 0] + 1], work.normal[i]
+        body = work.frame[vehicle.chain[vehicle.wheel[i, 1] - 1, 0] + 1]
+        line = work.normal[i]
         g, gx, gy, _, _, _ = height(ground.kind, ground.parameters, ground.table, body[9],
                                     body[10])
         radius = profile(vehicle.wheel[i, 2], vehicle.profile[i], 0.0)[0]
@@ -112,7 +120,9 @@ def lay(vehicle, ground, state, work):
         line[3 + settling] = g + radius * math.sqrt(1.0 + gx * gx + gy * gy) - body[11]
     # wheels beyond three cannot all be laid on a plane: the first three that differ decide
     orthonormalise(work.normal, 3 + settling)
-    rise, roll, pitch = 0.0, 0.0, 0.0
+    rise = 0.0
+    roll = 0.0
+    pitch = 0.0
     for i in range(vehicle.wheel.shape[0]):
         line = work.normal[i]
         rise += line[0] * line[3 + settling]
@@ -121,8 +131,12 @@ def lay(vehicle, ground, state, work):
     state[2] += rise
     # the equations are those of small angles; larger ones come in several passes
     k = 0.5 * min(1.0, 1.0 / max(1e-300, math.sqrt(roll * roll + pitch * pitch)))
-    w, x, y, z = state[3], state[4], state[5], state[6]
-    roll, pitch = k * roll, k * pitch
+    w = state[3]
+    x = state[4]
+    y = state[5]
+    z = state[6]
+    roll = k * roll
+    pitch = k * pitch
     state[3] -= roll * x + pitch * y
     state[4] += roll * w + pitch * z
     state[5] += pitch * w - roll * z
@@ -133,7 +147,8 @@ def lay(vehicle, ground, state, work):
 @inlined
 def damping(vehicle, delta):
     """Return the fraction of a Newton step that keeps within the limits of one step."""
-    m, most = vehicle.tree.shape[0], 1.0
+    m = vehicle.tree.shape[0]
+    most = 1.0
     tilt = 2.0 * math.sqrt(delta[3] ** 2 + delta[4] ** 2 + delta[5] ** 2 + delta[6] ** 2)
     if tilt > TILT:
         most = TILT / tilt
@@ -149,13 +164,15 @@ def damping(vehicle, delta):
 @inlined
 def worst_wheel(work):
     """Return the wheel whose two sides are the furthest apart."""
-    worst, largest = 0, -1.0
+    worst = 0
+    largest = -1.0
     for i in range(work.contact.shape[0]):
         size = 0.0
         for k in range(3):
             size += work.contact[i, OFF + k] ** 2 + work.contact[i, TWIST + k] ** 2
         if not size <= largest:
-            worst, largest = i, size
+            worst = i
+            largest = size
     return worst
 
 
@@ -167,8 +184,10 @@ def settle(vehicle, ground, state, memory, most):
     Returns Newton steps, open closure, code and wheel of the failure, and a number: the margin or
     the depth.
     """
-    vehicle, ground = borrowed(vehicle), borrowed(ground)
-    state, memory = borrowed(state), borrowed(memory)
+    vehicle = borrowed(vehicle)
+    ground = borrowed(ground)
+    state = borrowed(state)
+    memory = borrowed(memory)
     work = memory.work
     # first guess: platform parallel to the ground, wheels touching against the normal
     for k in range(LAYINGS + 1):
@@ -179,7 +198,8 @@ def settle(vehicle, ground, state, memory, most):
     for i in range(vehicle.wheel.shape[0]):
         look(vehicle, ground, state, work, i)
     # damped Newton steps; a closed pose with a wheel inside the ground moves that contact there
-    moves, left = 0, math.inf
+    moves = 0
+    left = math.inf
     for steps in range(most):
         left = geometry(vehicle, ground, state, work)
         if not math.isfinite(left):
@@ -188,7 +208,8 @@ def settle(vehicle, ground, state, memory, most):
             inside = scan(vehicle, ground, work.frame, memory.grid, memory.found)
             if inside < 0:
                 correction(vehicle, state, work, memory.delta)
-                margin, wheel = work.note[0], int(work.note[1])
+                margin = work.note[0]
+                wheel = int(work.note[1])
                 code = NOTHING if margin > LEAST_MARGIN else SHARP
                 return steps, left, code, wheel, margin
             moves += 1

@@ -48,17 +48,26 @@ LINE_TOLERANCE = 1e-12
 @inlined
 def columns(vehicle, work):
     """Write the velocity of each contact point by a unit rate of each joint of its chain."""
-    tree, frame, contact, column = vehicle.tree, work.frame, work.contact, work.column
+    tree = vehicle.tree
+    frame = work.frame
+    contact = work.contact
+    column = work.column
     for i in range(vehicle.wheel.shape[0]):
         for link in range(vehicle.wheel[i, 0], vehicle.wheel[i, 1]):
             j = vehicle.chain[link, 0]
-            b, at = j + 1, 3 * tree[j, 2]
-            ax, ay, az = frame[b, at], frame[b, at + 1], frame[b, at + 2]
+            b = j + 1
+            at = 3 * tree[j, 2]
+            ax = frame[b, at]
+            ay = frame[b, at + 1]
+            az = frame[b, at + 2]
             if tree[j, 3] == SLIDING:
-                column[link, 0], column[link, 1], column[link, 2] = ax, ay, az
+                column[link, 0] = ax
+                column[link, 1] = ay
+                column[link, 2] = az
             else:
-                x, y, z = (contact[i, C] - frame[b, 9], contact[i, C + 1] - frame[b, 10],
-                           contact[i, C + 2] - frame[b, 11])
+                x = contact[i, C] - frame[b, 9]
+                y = contact[i, C + 1] - frame[b, 10]
+                z = contact[i, C + 2] - frame[b, 11]
                 column[link, 0] = ay * z - az * y
                 column[link, 1] = az * x - ax * z
                 column[link, 2] = ax * y - ay * x
@@ -90,21 +99,30 @@ def triangle(contact):
     n = contact.shape[0]
     if n == 3:
         return 0, 1, 2
-    far, longest = 1, -1.0
+    far = 1
+    longest = -1.0
     for i in range(1, n):
-        x, y, z = (contact[i, C] - contact[0, C], contact[i, C + 1] - contact[0, C + 1],
-                   contact[i, C + 2] - contact[0, C + 2])
+        x = contact[i, C] - contact[0, C]
+        y = contact[i, C + 1] - contact[0, C + 1]
+        z = contact[i, C + 2] - contact[0, C + 2]
         if x * x + y * y + z * z > longest:
-            far, longest = i, x * x + y * y + z * z
-    ex, ey, ez = (contact[far, C] - contact[0, C], contact[far, C + 1] - contact[0, C + 1],
-                  contact[far, C + 2] - contact[0, C + 2])
-    wide, largest = -1, -1.0
+            far = i
+            longest = x * x + y * y + z * z
+    ex = contact[far, C] - contact[0, C]
+    ey = contact[far, C + 1] - contact[0, C + 1]
+    ez = contact[far, C + 2] - contact[0, C + 2]
+    wide = -1
+    largest = -1.0
     for i in range(1, n):
-        x, y, z = (contact[i, C] - contact[0, C], contact[i, C + 1] - contact[0, C + 1],
-                   contact[i, C + 2] - contact[0, C + 2])
-        nx, ny, nz = ey * z - ez * y, ez * x - ex * z, ex * y - ey * x
+        x = contact[i, C] - contact[0, C]
+        y = contact[i, C + 1] - contact[0, C + 1]
+        z = contact[i, C + 2] - contact[0, C + 2]
+        nx = ey * z - ez * y
+        ny = ez * x - ex * z
+        nz = ex * y - ey * x
         if i != far and nx * nx + ny * ny + nz * nz > largest:
-            wide, largest = i, nx * nx + ny * ny + nz * nz
+            wide = i
+            largest = nx * nx + ny * ny + nz * nz
     return 0, far, wide
 
 
@@ -121,8 +139,10 @@ def turning(e, f, n, square, d, g):
 @inlined
 def constrain(vehicle, desired, scale, work, first, second, third, e, f, n, square):
     """Write the 3n − 6 rows [C S | C θ̇_d]."""
-    rows, contact = work.rows, work.contact
-    m, wheels = vehicle.tree.shape[0], vehicle.wheel.shape[0]
+    rows = work.rows
+    contact = work.contact
+    m = vehicle.tree.shape[0]
+    wheels = vehicle.wheel.shape[0]
     for i in range(rows.shape[0]):
         for j in range(m + 1):
             rows[i, j] = 0.0
@@ -130,9 +150,11 @@ def constrain(vehicle, desired, scale, work, first, second, third, e, f, n, squa
         at = 0 if i == first else 1 if i == second else 2 if i == third else -1
         for link in range(vehicle.wheel[i, 0], vehicle.wheel[i, 1]):
             j = vehicle.chain[link, 1]
-            x, y, z = (part(vehicle, work, i, link, 0), part(vehicle, work, i, link, 1),
-                       part(vehicle, work, i, link, 2))
-            along_e, along_f = x * e[0] + y * e[1] + z * e[2], x * f[0] + y * f[1] + z * f[2]
+            x = part(vehicle, work, i, link, 0)
+            y = part(vehicle, work, i, link, 1)
+            z = part(vehicle, work, i, link, 2)
+            along_e = x * e[0] + y * e[1] + z * e[2]
+            along_f = x * f[0] + y * f[1] + z * f[2]
             if at == 0:
                 rows[0, j] -= along_e
                 rows[1, j] -= along_f
@@ -179,12 +201,15 @@ def further(contact, rows, first, second, third, e, f, n, square, i, at, j, w):
 @inlined
 def wheel_motion(vehicle, rate, work):
     """Write OWN of each contact: the motion of its wheel by the joint rates of a state."""
-    contact, column, frame = work.contact, work.column, work.frame
+    contact = work.contact
+    column = work.column
+    frame = work.frame
     for i in range(vehicle.wheel.shape[0]):
         for k in range(6):
             contact[i, OWN + k] = 0.0
         for link in range(vehicle.wheel[i, 0], vehicle.wheel[i, 1]):
-            j, q = vehicle.chain[link, 0], rate[POSE + vehicle.chain[link, 1]]
+            j = vehicle.chain[link, 0]
+            q = rate[POSE + vehicle.chain[link, 1]]
             for k in range(3):
                 contact[i, OWN + k] += q * column[link, k]
             if vehicle.tree[j, 3] != SLIDING:
@@ -212,7 +237,10 @@ def contact_rates(contact, i, wx, wy, wz, vx, vy, out, at):
 @inlined
 def turn_rate(state, wx, wy, wz, out):
     """Write the rate of the quaternion, ½ (0, ω) q with ω in {G}."""
-    w, x, y, z = state[3], state[4], state[5], state[6]
+    w = state[3]
+    x = state[4]
+    y = state[5]
+    z = state[6]
     out[3] = 0.5 * (-wx * x - wy * y - wz * z)
     out[4] = 0.5 * (wx * w + wy * z - wz * y)
     out[5] = 0.5 * (wy * w + wz * x - wx * z)
@@ -223,7 +251,8 @@ def turn_rate(state, wx, wy, wz, out):
 def sharper(note, margin, i):
     """Note the margin of wheel i if it is the smallest, or not finite."""
     if not margin >= note[0]:
-        note[0], note[1] = margin, i
+        note[0] = margin
+        note[1] = i
 
 
 @inlined
@@ -244,10 +273,14 @@ def rank_of(rank, square, sides):
 @kernel
 def velocities(vehicle, state, desired, scale, work, out):
     """Write the rate of the state from the geometry in `work`; return the rank of C, −1: none."""
-    contact, note, rows, m = work.contact, work.note, work.rows, vehicle.tree.shape[0]
+    contact = work.contact
+    note = work.note
+    rows = work.rows
+    m = vehicle.tree.shape[0]
     columns(vehicle, work)
     first, second, third = triangle(contact)
-    e, f = between(contact, first, second, C), between(contact, first, third, C)
+    e = between(contact, first, second, C)
+    f = between(contact, first, third, C)
     n = (e[1] * f[2] - e[2] * f[1], e[2] * f[0] - e[0] * f[2], e[0] * f[1] - e[1] * f[0])
     square = n[0] * n[0] + n[1] * n[1] + n[2] * n[2]
     sides = ((e[0] * e[0] + e[1] * e[1] + e[2] * e[2])
@@ -262,9 +295,12 @@ def velocities(vehicle, state, desired, scale, work, out):
     wheel_motion(vehicle, out, work)
     wx, wy, wz = turning(e, f, n, square, between(contact, first, second, OWN),
                          between(contact, first, third, OWN))
-    note[2], note[3], note[4] = wx, wy, wz
-    x, y, z = (number(contact, first, C) - state[0], number(contact, first, C + 1) - state[1],
-               number(contact, first, C + 2) - state[2])
+    note[2] = wx
+    note[3] = wy
+    note[4] = wz
+    x = number(contact, first, C) - state[0]
+    y = number(contact, first, C + 1) - state[1]
+    z = number(contact, first, C + 2) - state[2]
     out[0] = -number(contact, first, OWN) - (wy * z - wz * y)
     out[1] = -number(contact, first, OWN + 1) - (wz * x - wx * z)
     out[2] = -number(contact, first, OWN + 2) - (wx * y - wy * x)
@@ -277,9 +313,13 @@ def velocities(vehicle, state, desired, scale, work, out):
 @kernel
 def rates(vehicle, ground, state, desired, scale, work, out):
     """Write the rate of the state; return the rank of the input constraints, −1: no motion."""
-    vehicle, ground, state, work = (borrowed(vehicle), borrowed(ground), borrowed(state),
-                                    borrowed(work))
-    desired, scale, out = borrowed(desired), borrowed(scale), borrowed(out)
+    vehicle = borrowed(vehicle)
+    ground = borrowed(ground)
+    state = borrowed(state)
+    work = borrowed(work)
+    desired = borrowed(desired)
+    scale = borrowed(scale)
+    out = borrowed(out)
     geometry(vehicle, ground, state, work)
     return velocities(vehicle, state, desired, scale, work, out)
 
@@ -293,15 +333,22 @@ def correction(vehicle, state, work, delta):
     contacts along the normals. The contact coordinates follow by the contact equations with slip,
     in which a mismatch acts as a displacement of the wheel. x, y, yaw and the other joints stay.
     """
-    contact, line, tree, note = work.contact, work.normal, vehicle.tree, work.note
+    contact = work.contact
+    line = work.normal
+    tree = vehicle.tree
+    note = work.note
     columns(vehicle, work)
     last = line.shape[1] - 1
     for i in range(vehicle.wheel.shape[0]):
-        nx, ny, nz = (number(contact, i, WZ), number(contact, i, WZ + 1),
-                      number(contact, i, WZ + 2))
-        x, y, z = (number(contact, i, C) - state[0], number(contact, i, C + 1) - state[1],
-                   number(contact, i, C + 2) - state[2])
-        line[i, 0], line[i, 1], line[i, 2] = nz, y * nz - z * ny, z * nx - x * nz
+        nx = number(contact, i, WZ)
+        ny = number(contact, i, WZ + 1)
+        nz = number(contact, i, WZ + 2)
+        x = number(contact, i, C) - state[0]
+        y = number(contact, i, C + 1) - state[1]
+        z = number(contact, i, C + 2) - state[2]
+        line[i, 0] = nz
+        line[i, 1] = y * nz - z * ny
+        line[i, 2] = z * nx - x * nz
         for k in range(3, last):
             line[i, k] = 0.0
         for link in range(vehicle.wheel[i, 0], vehicle.wheel[i, 1]):
@@ -314,7 +361,9 @@ def correction(vehicle, state, work, delta):
     rank, _ = orthonormalise(line, last)
     for k in range(len(delta)):
         delta[k] = 0.0
-    rise, roll, pitch = 0.0, 0.0, 0.0
+    rise = 0.0
+    roll = 0.0
+    pitch = 0.0
     for i in range(line.shape[0]):
         rise += line[i, 0] * line[i, last]
         roll += line[i, 1] * line[i, last]
@@ -342,11 +391,14 @@ def follow_all(contact, state, rise, roll, pitch, note, delta, at):
 @inlined
 def slipping(contact, i, state, rise, roll, pitch):
     """Return ω of a wheel in {G} and its slip in contW that a Newton step amounts to."""
-    x, y, z = (contact[i, C] - state[0], contact[i, C + 1] - state[1],
-               contact[i, C + 2] - state[2])
+    x = contact[i, C] - state[0]
+    y = contact[i, C + 1] - state[1]
+    z = contact[i, C + 2] - state[2]
     vx, vy = contact[i, OWN] + pitch * z, contact[i, OWN + 1] - roll * z
     vz = contact[i, OWN + 2] + rise + roll * y - pitch * x
-    ax, ay, az = contact[i, OWN + 3] + roll, contact[i, OWN + 4] + pitch, contact[i, OWN + 5]
+    ax = contact[i, OWN + 3] + roll
+    ay = contact[i, OWN + 4] + pitch
+    az = contact[i, OWN + 5]
     slip_x, slip_y = contact[i, OFF], contact[i, OFF + 1]
     for k in range(3):
         # the twist is in contW
@@ -366,6 +418,8 @@ def follow(contact, i, state, rise, roll, pitch, delta, at):
     margin = contact_rates(contact, i, ax, ay, az, slip_x, slip_y, delta, at)
     if not margin > 0.0:
         # far from a solution the ground may be sharper than the tyre: take it as flat
-        contact[i, GROUND + 3], contact[i, GROUND + 4], contact[i, GROUND + 5] = 0.0, 0.0, 0.0
+        contact[i, GROUND + 3] = 0.0
+        contact[i, GROUND + 4] = 0.0
+        contact[i, GROUND + 5] = 0.0
         contact_rates(contact, i, ax, ay, az, slip_x, slip_y, delta, at)
     return margin

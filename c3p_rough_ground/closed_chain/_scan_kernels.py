@@ -21,7 +21,9 @@ from c3p_rough_ground.terrain._kernels import height, sine_cosine
 
 # grid points round the wheel and across the tread, and how often the cross is halved: a cell is
 # 5 cm of a 0.3 m wheel, its 1/64 leaves less than 1e-5 m of the depth of a valley unseen
-ROUND, ACROSS, HALVINGS = 36, 7, 6
+ROUND = 36
+ACROSS = 7
+HALVINGS = 6
 # permitted depth of a wheel in the ground per outer radius: above the error of the last cross, far
 # below the deflection of a tyre
 DEPTH = 2e-4
@@ -62,17 +64,23 @@ def valley(vehicle, ground, i, body, angle, v, low, cell, row):
         cell *= 0.5
         row *= 0.5
         for _ in range(4):
-            best, da, dv = low, 0.0, 0.0
+            best = low
+            da = 0.0
+            dv = 0.0
             for k in range(4):
                 a = cell if k == 0 else -cell if k == 1 else 0.0
                 b = row if k == 2 else -row if k == 3 else 0.0
                 if abs(v + b) < end:
                     there = gap(vehicle, ground, i, body, angle + a, v + b)
                     if there < best:
-                        best, da, dv = there, a, b
+                        best = there
+                        da = a
+                        dv = b
             if best == low:
                 break
-            low, angle, v = best, angle + da, v + dv
+            low = best
+            angle = angle + da
+            v = v + dv
     return low, angle, v
 
 
@@ -80,14 +88,18 @@ def valley(vehicle, ground, i, body, angle, v, low, cell, row):
 def deepest(vehicle, ground, i, body, grid):
     """Return the least gap of wheel i in m and where: angle u + α and v."""
     end = tread_end(vehicle.wheel[i, 2], vehicle.profile[i])
-    cell, row = 2.0 * math.pi / ROUND, 2.0 * end / (ACROSS + 1)
+    cell = 2.0 * math.pi / ROUND
+    row = 2.0 * end / (ACROSS + 1)
     radius = profile(vehicle.wheel[i, 2], vehicle.profile[i], 0.0)[0]
     for k in range(ROUND):
         for j in range(ACROSS):
             grid[k, j] = gap(vehicle, ground, i, body, k * cell, (j + 1) * row - end)
-    low, angle, at = math.inf, 0.0, 0.0
+    low = math.inf
+    angle = 0.0
+    at = 0.0
     for k in range(ROUND):
-        before, after = (k - 1) % ROUND, (k + 1) % ROUND
+        before = (k - 1) % ROUND
+        after = (k + 1) % ROUND
         for j in range(ACROSS):
             here = grid[k, j]
             if (here > NEAR * radius or here > grid[before, j] or here > grid[after, j]
@@ -97,7 +109,9 @@ def deepest(vehicle, ground, i, body, grid):
             there, a, v = valley(vehicle, ground, i, body, k * cell, (j + 1) * row - end, here,
                                  cell, row)
             if there < low:
-                low, angle, at = there, a, v
+                low = there
+                angle = a
+                at = v
     return low, angle, at
 
 
@@ -108,13 +122,15 @@ def scan(vehicle, ground, frame, grid, found):
 
     −1 without such a wheel. `found` is (n, 3); `frame` is that of `geometry`.
     """
-    inside, worst = -1, 0.0
+    inside = -1
+    worst = 0.0
     for i in range(vehicle.wheel.shape[0]):
         body = frame[vehicle.chain[vehicle.wheel[i, 1] - 1, 0] + 1]
         found[i, 0], found[i, 1], found[i, 2] = deepest(vehicle, ground, i, body, grid)
         radius = profile(vehicle.wheel[i, 2], vehicle.profile[i], 0.0)[0]
         if found[i, 0] < -DEPTH * radius and found[i, 0] < worst:
-            inside, worst = i, found[i, 0]
+            inside = i
+            worst = found[i, 0]
     return inside
 
 

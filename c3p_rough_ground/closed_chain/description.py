@@ -21,7 +21,8 @@ from numpy.typing import ArrayLike, NDArray
 from c3p_description.model import Array, ArrayField
 from c3p_rough_ground.rolling_contact import WheelSurface
 
-REVOLUTE, PRISMATIC = 'revolute', 'prismatic'
+REVOLUTE = 'revolute'
+PRISMATIC = 'prismatic'
 # motion of a joint, in `Packed.tree`; the spin of a wheel differs from a turning joint because a
 # surface of revolution does not change with it
 TURNING, SLIDING, SPINNING = range(3)

@@ -114,7 +114,8 @@ def plan(vehicle: Vehicle, terrain: Terrain, desired: Desired, duration: float, 
         raise ValueError(f'duration = {duration} s is not a whole number of steps of {step} s: '
                          f'take {count * step:.9g} s')
     table = rate_table(vehicle, desired, count, step)
-    longest, speed = step, fastest(vehicle, table)
+    longest = step
+    speed = fastest(vehicle, table)
     reach = LONGEST_TRAVEL * float(terrain.feature_length)
     if speed * step > reach:
         if method == 'rk4':
@@ -141,7 +142,8 @@ def _event(vehicle: Vehicle, state: Array, when: float, code: int, which: int,
            number: float) -> RunEvent:
     """Return the event that ended a run, with its text."""
     m = vehicle.size[0]
-    name, place = '', (float(state[0]), float(state[1]))
+    name = ''
+    place = (float(state[0]), float(state[1]))
     if code in (kernels.SHARP, kernels.SECOND, kernels.OUTSIDE):
         name = vehicle.wheels[which].name
         x, y = state[POSE + m + 5 * which + 2:POSE + m + 5 * which + 4]

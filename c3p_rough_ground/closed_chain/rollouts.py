@@ -146,9 +146,13 @@ class _Runs:
 
     def __init__(self, vehicle: Vehicle, ground: GroundArrays, given: Array, checked: RunPlan,
                  packed: Array, every: int) -> None:
-        self.vehicle, self.ground, self.given = vehicle, ground, given
-        self.checked, self.packed = checked, packed
-        self.kept, self.recorded = checked.periods // every + 1 if every else 1, every > 0
+        self.vehicle = vehicle
+        self.ground = ground
+        self.given = given
+        self.checked = checked
+        self.packed = packed
+        self.kept = checked.periods // every + 1 if every else 1
+        self.recorded = every > 0
         # without records the last state alone is kept
         self.every = every or max(checked.periods, 1)
         self.states = np.empty((len(given), self.kept, packed.shape[1]))

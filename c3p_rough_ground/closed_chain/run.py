@@ -155,7 +155,8 @@ class Run:
     @cached_property
     def _residuals(self) -> tuple[Array, ...]:
         """Closure L2, rolling L2, wheel centres, contact points."""
-        count, n = len(self), self.vehicle.size[1]
+        count = len(self)
+        n = self.vehicle.size[1]
         out = np.empty(count), np.empty(count), np.empty((count, n, 3)), np.empty((count, n, 3))
         measure.residuals(self.vehicle.packed, ground_arrays(self.terrain), self.states,
                           self.rates, self.turning, memory_of(self.vehicle).work,
@@ -224,7 +225,8 @@ def material_velocity(vehicle: Vehicle, terrain: Terrain, states: Array, desired
         Of the projection.
     """
     m, n = vehicle.size
-    memory, records = memory_of(vehicle, 4), records_for(3, m, n)
+    memory = memory_of(vehicle, 4)
+    records = records_for(3, m, n)
     free = np.tile([-np.inf, np.inf], (m, 1))
     inputs = JointInputs(np.zeros((1, m)), 1.0 / np.sqrt(weights), np.zeros(m), free,
                             vehicle.lengths)
@@ -232,7 +234,8 @@ def material_velocity(vehicle: Vehicle, terrain: Terrain, states: Array, desired
     settings = Settings(DIFFERENCE, DIFFERENCE, 0.0, float(kernels.NONE), 1.0, np.inf,
                                 np.inf, -np.inf, np.inf, -np.inf, np.inf)
     plan = RunPlan(settings, inputs, METHODS['rk4'], 2)
-    ground, velocity = ground_arrays(terrain), np.zeros((len(states), n, 3))
+    ground = ground_arrays(terrain)
+    velocity = np.zeros((len(states), n, 3))
     for k, (state, rates) in enumerate(zip(states, desired, strict=True)):
         touching = np.ascontiguousarray(state[POSE + m:].reshape(n, 5)[:, :2])
         for sign in (1.0, -1.0):

@@ -88,7 +88,8 @@ def _platform_motion(vehicle: Vehicle, state: State, jacobians: tuple[Array, Arr
     grasp, reach = jacobians
     settling = np.array([vehicle.index(name) for name in vehicle.settling], int)
     normal = 6 * np.arange(n) + 2
-    rotation, x = state.rotation, state.rotation[:, 0]
+    rotation = state.rotation
+    x = state.rotation[:, 0]
     rows = np.zeros((3 + n, 6 + len(settling)))
     rows[:2, :3] = rotation[:2]
     # heading = atan2(x₂, x₁) of the platform's x axis, whose rate is ω × x
@@ -120,16 +121,20 @@ def locked_slip(run: Run, every: int = 10) -> LockedSlip:
     ValueError
         The vehicle has no camber joint.
     """
-    vehicle, n = run.vehicle, run.vehicle.size[1]
-    camber, spins = [vehicle.index(name) for name in vehicle.camber], list(vehicle.spins)
+    vehicle = run.vehicle
+    n = run.vehicle.size[1]
+    camber = [vehicle.index(name) for name in vehicle.camber]
+    spins = list(vehicle.spins)
     settling = [vehicle.index(name) for name in vehicle.settling]
     if not camber:
         raise ValueError(f'{vehicle.name} has no camber joint to lock: name them in `camber`')
     records = range(0, len(run), every)
-    equal, best = np.empty((len(records), n, 2)), np.empty((len(records), n, 2))
+    equal = np.empty((len(records), n, 2))
+    best = np.empty((len(records), n, 2))
     drives = np.empty((len(records), n))
     for at, k in enumerate(records):
-        joint, moving = run.joint[k].copy(), run.joint_rates[k].copy()
+        joint = run.joint[k].copy()
+        moving = run.joint_rates[k].copy()
         joint[camber] = 0.0
         moving[[*camber, *spins, *settling]] = 0.0
         x = run.rotation[k][:, 0]

@@ -193,12 +193,14 @@ class Vehicle:
         """Fold fixed rotations so that every joint moves about a coordinate axis of its frame."""
         order = sorted(parents, key=lambda name: self._depth(parents, name))
         row = {name: i for i, name in enumerate(order)}
-        tree, fixed = np.zeros((len(order), 6), np.int64), np.empty((len(order), 12))
+        tree = np.zeros((len(order), 6), np.int64)
+        fixed = np.empty((len(order), 12))
         # what is left to turn from a body's frame in the kernels to the frame of its joint
         after: dict[str | None, Array] = {None: np.eye(3)}
         spins = {wheel.joints[-1] for wheel in self.wheels}
         for i, name in enumerate(order):
-            joint, parent = self.joints[self.index(name)], parents[name]
+            joint = self.joints[self.index(name)]
+            parent = parents[name]
             k, fold = _towards(joint.axis)
             matrix = after[parent] @ joint.rotation @ fold
             motion = SPINNING if name in spins else SLIDING if joint.kind == PRISMATIC else TURNING

@@ -75,7 +75,8 @@ class Velocity(NamedTuple):
 def transform(rotation: ArrayLike, position: ArrayLike) -> Array:
     """Return the (4, 4) homogeneous transform of a `rotation` and a `position`."""
     out = np.eye(4)
-    out[:3, :3], out[:3, 3] = rotation, position
+    out[:3, :3] = rotation
+    out[:3, 3] = position
     return out
 
 
@@ -87,9 +88,12 @@ def joint_frames(vehicle: Vehicle, wheel: int, joint: ArrayLike) -> list[Array]:
 
     `wheel` counts from 0; `joint` is θ (m,), rad or m.
     """
-    theta, frames, here = np.asarray(joint, float), [], np.eye(4)
+    theta = np.asarray(joint, float)
+    frames = []
+    here = np.eye(4)
     for name in vehicle.wheels[wheel].joints:
-        part, q = vehicle.joints[vehicle.index(name)], theta[vehicle.index(name)]
+        part = vehicle.joints[vehicle.index(name)]
+        q = theta[vehicle.index(name)]
         here = here @ transform(part.rotation, part.origin)
         here = here @ (transform(np.eye(3), q * part.axis) if part.kind == PRISMATIC
                        else transform(axis_rotation(part.axis, q), np.zeros(3)))
@@ -103,7 +107,8 @@ def twist_at(frame: Array) -> Array:
 
     ``[[Rᵀ, −Rᵀ [p]×], [0, Rᵀ]]``: velocity of the point at the frame's origin, in its axes.
     """
-    turn, p = frame[:3, :3].T, frame[:3, 3]
+    turn = frame[:3, :3].T
+    p = frame[:3, 3]
     cross = np.array([[0.0, -p[2], p[1]], [p[2], 0.0, -p[0]], [-p[1], p[0], 0.0]])
     return np.block([[turn, -turn @ cross], [np.zeros((3, 3)), turn]])
 
@@ -126,9 +131,11 @@ def contact_jacobians(vehicle: Vehicle, state: State) -> tuple[Array, Array]:
     [(18, 15), (18, 6)]
     """
     m, n = vehicle.size
-    grasp, reach = np.zeros((6 * n, 6 + 3 * n)), np.zeros((6 * n, m))
+    grasp = np.zeros((6 * n, 6 + 3 * n))
+    reach = np.zeros((6 * n, m))
     for i, wheel in enumerate(vehicle.wheels):
-        frames, rows = joint_frames(vehicle, i, state.joint), slice(6 * i, 6 * i + 6)
+        frames = joint_frames(vehicle, i, state.joint)
+        rows = slice(6 * i, 6 * i + 6)
         u_v = state.contact[i, :2]
         contact = frames[-1] @ transform(wheel.surface.frame(u_v), wheel.surface.point(u_v))
         carry = twist_at(contact)

@@ -103,7 +103,8 @@ def state_size(n, w):
 
 def memory_for(n, w):
     """Return the memory for n freedoms and w wheels."""
-    m, size = n - BASE, state_size(n, w)
+    m = n - BASE
+    size = state_size(n, w)
     return Memory(np.zeros((n, WIDTH)), np.zeros((n, ARTICULATED_WIDTH)), np.zeros((1, n, FRAME)),
                   np.zeros((1, n, MOTION)), np.zeros((1, TOTALS)), np.zeros((1, n)),
                   np.zeros((1, n)), np.zeros((1, n)), np.zeros((1, n, 6)), np.zeros((1, n)),
@@ -133,10 +134,13 @@ def servo_torque(servo, error, summed):
 @kernel
 def rates(system, ground, state, desired, memory, out):
     """Write the rate of the state, and the details to `memory`; return the end of the run."""
-    n, w = memory.q.shape[1], system.wheel.shape[0]
+    n = memory.q.shape[1]
+    w = system.wheel.shape[0]
     m = n - BASE
-    shear, summed = 2 * n, 2 * n + 2 * w
-    work, lost = summed + m, summed + 2 * m
+    shear = 2 * n
+    summed = 2 * n + 2 * w
+    work = summed + m
+    lost = summed + 2 * m
     energy = memory.energy
     for j in range(n):
         memory.q[0, j], memory.qd[0, j] = state[j], state[n + j]
@@ -149,7 +153,8 @@ def rates(system, ground, state, desired, memory, out):
     energy[0], energy[1] = memory.totals[0, 0], memory.totals[0, 1]
     # the ground
     for i in range(w):
-        body, at = system.wheel[i, 0], system.wheel[i, 1]
+        body = system.wheel[i, 0]
+        at = system.wheel[i, 1]
         if not touch(system.wheel[i, 2], system.profile[i], ground, memory.frames[0, body],
                      memory.spot[i]):
             return NO_CONTACT, i
@@ -159,7 +164,9 @@ def rates(system, ground, state, desired, memory, out):
                            out[lost:lost + 3])
     # the joints
     for j in range(m):
-        servo, q, rate = system.servo[j], state[BASE + j], state[n + BASE + j]
+        servo = system.servo[j]
+        q = state[BASE + j]
+        rate = state[n + BASE + j]
         error = 0.0
         for k in range(m):
             error += system.share[j, k] * (desired[k] - state[n + BASE + k])
@@ -213,8 +220,10 @@ def drive(system, ground, state, table, period, steps, begin, count, memory, rec
 
     Returns the last record, the end of the run and the wheel.
     """
-    size, h = len(state), period / steps
-    stage, trial = memory.stage, memory.trial
+    size = len(state)
+    h = period / steps
+    stage = memory.stage
+    trial = memory.trial
     for k in range(begin, begin + count):
         for step in range(steps):
             part = step / steps
@@ -257,7 +266,8 @@ def drive(system, ground, state, table, period, steps, begin, count, memory, rec
 def guess(system, memory, state):
     """Write the guesses of the contacts: below the wheel centres."""
     for j in range(memory.q.shape[1]):
-        memory.q[0, j], memory.qd[0, j] = state[j], 0.0
+        memory.q[0, j] = state[j]
+        memory.qd[0, j] = 0.0
     observe(system.links, system.numbers, system.gravity, memory.q, memory.qd, memory.place,
             memory.frames, memory.motion, memory.totals)
     for i in range(system.wheel.shape[0]):

@@ -103,7 +103,8 @@ def uniform_bodies(vehicle: Vehicle, platform_mass: float = 40.0, arm_mass: floa
         first.append(origins[0])
         for name, origin in zip(wheel.joints[:-1], origins[1:], strict=True):
             after.setdefault(name, origin)
-    low, high = np.min(first, axis=0), np.max(first, axis=0)
+    low = np.min(first, axis=0)
+    high = np.max(first, axis=0)
     sides = np.maximum(high - low, 0.2)
     moments = platform_mass / 12 * (np.sum(sides**2) - sides**2)
     out = [Body(PLATFORM, platform_mass, (low + high) / 2, np.diag(moments))]

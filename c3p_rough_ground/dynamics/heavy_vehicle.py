@@ -162,7 +162,9 @@ class HeavyVehicle:
 
     def _tree(self, names: list[str]) -> Tree:
         parents = predecessors(self.vehicle.joints, self.vehicle.wheels)
-        joints, bodies, lower = [Joint(PLATFORM, 'floating')], [self._body(PLATFORM)], [-1]
+        joints = [Joint(PLATFORM, 'floating')]
+        bodies = [self._body(PLATFORM)]
+        lower = [-1]
         for joint in self.vehicle.joints:
             above = parents[joint.name]
             joints.append(Joint(joint.name, joint.kind, joint.axis, joint.rotation, joint.origin))

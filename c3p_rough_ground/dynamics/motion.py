@@ -22,11 +22,13 @@ Desired = ArrayLike | Callable[[float], ArrayLike]
 
 # s: period of the records, step of the method. The tread of a wheel swings with about 120 rad/s,
 # and a step of 0.12 rad leaves 1e-7 of it
-PERIOD, STEP = 0.01, 1e-3
+PERIOD = 0.01
+STEP = 1e-3
 # s of standing still before the start, in which tyres and springs take up the weight
 SETTLING = 2.0
 # s between two searches for a second contact, and how much deeper that must be, m
-LOOK, DEEPER = 0.1, 1e-3
+LOOK = 0.1
+DEEPER = 1e-3
 
 
 class DynamicError(ValueError):
@@ -48,7 +50,8 @@ def _table(heavy: HeavyVehicle, desired: Desired, count: int, period: float) -> 
 
 def start_state(heavy: HeavyVehicle, state: State) -> np.ndarray:
     """Return the state of the kernels at rest in a pose of the kinematic vehicle."""
-    n, w = heavy.tree.count, heavy.vehicle.size[1]
+    n = heavy.tree.count
+    w = heavy.vehicle.size[1]
     out = np.zeros(kernels.state_size(n, w))
     out[:3] = state.position
     out[3:kernels.BASE] = heavy._angles(state.rotation)
@@ -90,7 +93,9 @@ class HeavyDrive:
         """Place the vehicle without weight."""
         if not (math.isfinite(step) and step > 0.0):
             raise DynamicError(f'step = {step}: must be finite and greater than zero')
-        self.heavy, self.terrain, self.step = heavy, terrain, step
+        self.heavy = heavy
+        self.terrain = terrain
+        self.step = step
         self.ended = ''
         self._ground = ground_arrays(terrain)
         x, y, yaw = start
@@ -107,7 +112,8 @@ class HeavyDrive:
         """
         records = kernels.records_for(count + 1, self.heavy.tree.count,
                                       self.heavy.vehicle.size[1])
-        steps, at = max(1, math.ceil(period / self.step - 1e-9)), 0
+        steps = max(1, math.ceil(period / self.step - 1e-9))
+        at = 0
         chunk = max(1, round(LOOK / period))
         while at < count and not self.ended:
             some = min(chunk, count - at)
@@ -126,7 +132,8 @@ class HeavyDrive:
 
     def _watch(self) -> str:
         """Return why the run ends here: a joint limit, the border of a map, a second contact."""
-        vehicle, n = self.heavy.vehicle, self.heavy.tree.count
+        vehicle = self.heavy.vehicle
+        n = self.heavy.tree.count
         theta = self.state[kernels.BASE:n]
         for joint, value in zip(vehicle.joints, theta, strict=True):
             if not joint.lower <= value <= joint.upper:
@@ -142,7 +149,8 @@ class HeavyDrive:
         return self._second()
 
     def _second(self) -> str:
-        vehicle, n = self.heavy.vehicle, self.heavy.tree.count
+        vehicle = self.heavy.vehicle
+        n = self.heavy.tree.count
         position, (yaw, pitch, roll) = self.state[:3], self.state[3:6]
         packed = self._scan.state
         packed[:3], packed[3:7] = position, quaternion(_rotation(yaw, pitch, roll))
@@ -151,7 +159,8 @@ class HeavyDrive:
         scan(vehicle.packed, self._ground, self._scan.work.frame, self._scan.grid,
              self._scan.found)
         for i, wheel in enumerate(vehicle.wheels):
-            deep, known = -self._scan.found[i, 0], max(0.0, self._memory.spot[i, 2])
+            deep = -self._scan.found[i, 0]
+            known = max(0.0, self._memory.spot[i, 2])
             if deep > known + DEEPER:
                 x, y = self._memory.spot[i, :2]
                 return (f'second contact: wheel {wheel.name} at x = {x:.4g}, y = {y:.4g} m is '

@@ -16,7 +16,9 @@ from c3p_rough_ground.vehicles import pvc_tricycle, rigid_tricycle, vla_tricycle
 STEERING, DRIVE_1, CAMBER_2, DRIVE_2, CAMBER_3, DRIVE_3 = JOINTS
 DRIVES = (DRIVE_1, DRIVE_2, DRIVE_3)
 # forms of the rear axle
-CAMBER, LOCKED, AXLE = 'camber', 'locked', 'axle'
+CAMBER = 'camber'
+LOCKED = 'locked'
+AXLE = 'axle'
 
 # speed controller of a wheel: its motor alone settles in 1/80 s, its integral in 1/5 s
 DRIVE = Servo(gain=20.0, integral=100.0, limit=60.0, viscous=0.05)
@@ -56,7 +58,8 @@ def heavy_tricycle(model: PvcTricycle, form: str = CAMBER, differential: bool = 
     """
     servos = {STEERING: STEER, **dict.fromkeys(DRIVES, DRIVE)}
     if form == CAMBER:
-        vehicle, bodies = pvc_tricycle(model), tricycle_bodies(model)
+        vehicle = pvc_tricycle(model)
+        bodies = tricycle_bodies(model)
         servos |= dict.fromkeys((CAMBER_2, CAMBER_3), TILT)
     elif form == LOCKED:
         vehicle = rigid_tricycle(model)

@@ -74,7 +74,8 @@ class DynamicRun:
         """Angular velocity of {P} in {G} (N, 3), rad/s."""
         yaw, pitch = self.records.states[:, 3:5].T
         rates = self.records.states[:, self._n + 3:self._n + 6]
-        zero, one = np.zeros_like(yaw), np.ones_like(yaw)
+        zero = np.zeros_like(yaw)
+        one = np.ones_like(yaw)
         axes = np.array([[zero, zero, one], [-np.sin(yaw), np.cos(yaw), zero],
                          [np.cos(yaw) * np.cos(pitch), np.sin(yaw) * np.cos(pitch),
                           -np.sin(pitch)]])

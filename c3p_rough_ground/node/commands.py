@@ -19,15 +19,19 @@ from c3p_description.vehicle_model import RoughVehicle
 Array = NDArray[np.float64]
 
 STEERING, DRIVE_1, CAMBER_2, DRIVE_2, CAMBER_3, DRIVE_3 = range(len(JOINTS))
-DRIVES, CAMBERS = [DRIVE_1, DRIVE_2, DRIVE_3], [CAMBER_2, CAMBER_3]
+DRIVES = [DRIVE_1, DRIVE_2, DRIVE_3]
+CAMBERS = [CAMBER_2, CAMBER_3]
 
 # fraction of the steering limit for commands: on rough ground the allowed rates differ from the
 # desired ones, and the steering must not reach its stop
 USABLE_STEERING = 0.95
 
 # values of `Commands.source`
-AUTODRIVE, COMMANDED, WAITING, STALE, REFUSED = (
-    'autodrive', 'cmd_vel', 'waiting for cmd_vel', 'cmd_vel is stale', 'cmd_vel was refused')
+AUTODRIVE = 'autodrive'
+COMMANDED = 'cmd_vel'
+WAITING = 'waiting for cmd_vel'
+STALE = 'cmd_vel is stale'
+REFUSED = 'cmd_vel was refused'
 
 
 def ackermann(model: PvcTricycle, speed: float, yaw_rate: float, steering: float,
@@ -105,11 +109,16 @@ class Commands:
                  drive_rate: float = 1.0, camber_gain: float = 0.0, timeout: float = 0.5) -> None:
         """Start without a command."""
         self._model = model
-        self._size, self._drives, self._cambers = len(JOINTS), DRIVES, CAMBERS
-        self.autodrive, self.drive_rate, self.timeout = autodrive, drive_rate, timeout
+        self._size = len(JOINTS)
+        self._drives = DRIVES
+        self._cambers = CAMBERS
+        self.autodrive = autodrive
+        self.drive_rate = drive_rate
+        self.timeout = timeout
         self.camber_gain = camber_gain
         self._command: tuple[float, float] | None = None
-        self._since, self._refused = -math.inf, False
+        self._since = -math.inf
+        self._refused = False
 
     def forget(self) -> None:
         """Drop the command, as after the start."""
@@ -117,11 +126,14 @@ class Commands:
 
     def command(self, speed: float, yaw_rate: float, now: float) -> None:
         """Store a finite command at time `now`, s."""
-        self._command, self._since, self._refused = (speed, yaw_rate), now, False
+        self._command = (speed, yaw_rate)
+        self._since = now
+        self._refused = False
 
     def refuse(self) -> None:
         """Record a rejected command: the vehicle stops until the next valid one."""
-        self._command, self._refused = (0.0, 0.0), True
+        self._command = (0.0, 0.0)
+        self._refused = True
 
     def source(self, now: float) -> str:
         """Return the source of the desired rates: one of the constants above."""
@@ -144,7 +156,8 @@ class Commands:
         period : float, s
             Duration of the rates.
         """
-        source, rates = self.source(now), np.zeros(self._size)
+        source = self.source(now)
+        rates = np.zeros(self._size)
         if source == COMMANDED and self._command is not None:
             rates = self._commanded(*self._command, joint, period)
         elif source == AUTODRIVE:

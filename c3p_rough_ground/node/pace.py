@@ -10,7 +10,8 @@ from collections.abc import Callable
 from c3p_simulation.worker import Worker
 
 # longest delay that is made up for, s, and most periods in one call, which bound its duration
-LONGEST_DELAY, MOST_PERIODS = 1.0, 100
+LONGEST_DELAY = 1.0
+MOST_PERIODS = 100
 
 
 class TerrainPace(Worker):
@@ -36,7 +37,9 @@ class TerrainPace(Worker):
                  alive: Callable[[], bool] = lambda: True) -> None:
         """Create the thread without starting it."""
         super().__init__('pace', self._keep)
-        self._period, self._advance, self._alive = period, advance, alive
+        self._period = period
+        self._advance = advance
+        self._alive = alive
         self.overruns = 0
 
     def _keep(self, stopping: threading.Event) -> None:

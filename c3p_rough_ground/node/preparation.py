@@ -21,10 +21,13 @@ from c3p_rough_ground.terrain import Terrain
 from c3p_simulation.worker import Worker
 
 # period of the messages, and time that kernels from the cache take: without any message, s
-PERIOD, QUICK = 0.5, 1.5
+PERIOD = 0.5
+QUICK = 1.5
 TEXT = 'compiling the kernels: the first start takes 1 to 3 minutes'
 # height of the letters and of the text above the platform, m; a blank against the letters
-LETTERS, ABOVE, BLANK = 0.12, 1.3, 0.3
+LETTERS = 0.12
+ABOVE = 1.3
+BLANK = 0.3
 
 
 class Preparation(Worker):
@@ -49,9 +52,11 @@ class Preparation(Worker):
                  follows: bool) -> None:
         """Create the publisher of the notice without starting the thread."""
         super().__init__('preparation', self._keep)
-        self._node, self._transforms = node, transforms
+        self._node = node
+        self._transforms = transforms
         self._robot: Any = node.robot
-        self._stamp, self._follows = stamp, follows
+        self._stamp = stamp
+        self._follows = follows
         self._notice_pub = node.create_publisher(MarkerArray, '~/notice', LATCHED)
         self._pose: list[float] = []
         self._noticed = False

@@ -121,20 +121,25 @@ class RoughGroundNode(SuiteNode):
                 'overruns': self._pace.overruns, 'terrain': self.parameters.value.terrain}
 
     def _retune(self) -> None:
-        values, asked = self.parameters.value, self._commands
+        values = self.parameters.value
+        asked = self._commands
         asked.autodrive, asked.drive_rate = values.autodrive, values.drive_rate
         asked.camber_gain, asked.timeout = values.camber_gain, values.cmd_vel_timeout
 
     def _advance(self, steps: int, let_go: int = 0) -> None:
         """Move on by `steps` periods after `let_go` at standstill; publish the state."""
         with self._lock:
-            now, run, period = self.watch_time(), self.run, self._period
+            now = self.watch_time()
+            run = self.run
+            period = self._period
             for _ in range(steps):
                 run.advance(self._commands.rates(run.state.joint, now, period), period)
             # simulated time waits for the vehicle, real time does not
             stamp = self._stamps.advance(steps if self._clock_pub else steps + let_go,
                                          self.now_ns())
-            state, rates, twist = run.state, run.joint_rates, run.twist
+            state = run.state
+            rates = run.joint_rates
+            twist = run.twist
         pose = [*state.position, *np.roll(quaternion(state.rotation), -1)]
         values = self.parameters.value
         if self._clock_pub is not None:
@@ -163,12 +168,14 @@ class RoughGroundNode(SuiteNode):
         with self._lock:
             self.run.restart()
             self._commands.forget()
-        response.success, response.message = True, 'at the start again'
+        response.success = True
+        response.message = 'at the start again'
         return response
 
     def _on_watch(self) -> None:
         self._pace.check()
-        ended, source = self.run.ended, self._commands.source(self.watch_time())
+        ended = self.run.ended
+        source = self._commands.source(self.watch_time())
         self.diagnostics.condition('model', ERROR if ended else OK, (
             f'{ended}; the vehicle stands, ~/restart begins anew' if ended else 'goes on'))
         fine = source in (AUTODRIVE, COMMANDED, WAITING)

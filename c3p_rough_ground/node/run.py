@@ -77,8 +77,11 @@ class RoughGroundRun:
         """Return to the start."""
         x, y, yaw = self._start
         self.state = place(self._vehicle, self.terrain, x, y, yaw).require()
-        self.time, self.distance, self.ended = 0.0, 0.0, ''
-        self.closure, self.largest_camber = 0.0, 0.0
+        self.time = 0.0
+        self.distance = 0.0
+        self.ended = ''
+        self.closure = 0.0
+        self.largest_camber = 0.0
         self._rest()
         # a step without motion gives contacts and wheel centres
         self._take(self._run(np.zeros(self._vehicle.size[0]), 1e-3))
@@ -87,7 +90,8 @@ class RoughGroundRun:
         """Advance by `period`, s, with desired joint rates (m,), unless the model has ended."""
         if self.ended:
             return
-        before, began = self.state.position, self.time
+        before = self.state.position
+        began = self.time
         run = self._run(desired, period)
         self._take(run)
         self.time += float(run.time[-1])

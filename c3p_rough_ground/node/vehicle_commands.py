@@ -49,14 +49,18 @@ class VehicleCommands(Commands):
         self._wheels = []
         for wheel, spin in zip(vehicle.wheels, vehicle.spins, strict=True):
             # the place of the wheel while all joints are at zero, from its steering joint on
-            rotation, place = np.eye(3), np.zeros(3)
-            steered, pivot, turn = -1, np.zeros(2), 1.0
+            rotation = np.eye(3)
+            place = np.zeros(3)
+            steered = -1
+            pivot = np.zeros(2)
+            turn = 1.0
             for name in wheel.joints:
                 joint = vehicle.joints[vehicle.index(name)]
                 place = place + rotation @ joint.origin
                 rotation = rotation @ joint.rotation
                 if name in model.steering:
-                    steered, pivot = vehicle.index(name), place[:2]
+                    steered = vehicle.index(name)
+                    pivot = place[:2]
                     turn = math.copysign(1.0, float((rotation @ joint.axis)[2]))
             if wheel.joints[-1] not in model.passive:
                 self._wheels.append((spin, steered, turn, pivot, place[:2] - pivot,
@@ -64,7 +68,8 @@ class VehicleCommands(Commands):
         self._drives = [spin for spin, *_ in self._wheels]
 
     def _commanded(self, speed: float, yaw_rate: float, joint: Array, period: float) -> Array:
-        rates, model = np.zeros(self._size), self._model
+        rates = np.zeros(self._size)
+        model = self._model
         for spin, steered, turn, pivot, arm, radius in self._wheels:
             heading = 0.0
             if steered >= 0:
@@ -81,7 +86,8 @@ class VehicleCommands(Commands):
     def _steer(self, steered: int, turn: float, angle: float, speed: float, yaw_rate: float,
                pivot: Array, period: float) -> float:
         """Return the rate of a steering joint towards the direction in which its pivot moves."""
-        ahead, aside = speed - yaw_rate * pivot[1], yaw_rate * pivot[0]
+        ahead = speed - yaw_rate * pivot[1]
+        aside = yaw_rate * pivot[0]
         if ahead == 0.0 and aside == 0.0:
             return 0.0
         # a wheel rolls either way: at most a quarter of a turn

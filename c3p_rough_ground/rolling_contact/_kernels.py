@@ -26,7 +26,9 @@ TORUS, ELLIPSOID, CYLINDER = range(3)
 def profile(kind, parameters, v):
     """Return ``(r, h, dr, dh, ddr, ddh)``: the section of a wheel and its derivatives by v."""
     if kind == CYLINDER:
-        radius, flat, edge = parameters[0], parameters[1], parameters[2]
+        radius = parameters[0]
+        flat = parameters[1]
+        edge = parameters[2]
         if abs(v) <= flat:
             return radius, v, 0.0, 1.0, 0.0, 0.0
         side = 1.0 if v > 0.0 else -1.0
@@ -38,7 +40,8 @@ def profile(kind, parameters, v):
     if kind == TORUS:
         tube = parameters[1]
         return parameters[0] + tube * c, tube * s, -tube * s, tube * c, -tube * c, -tube * s
-    a, b = parameters[0], parameters[1]
+    a = parameters[0]
+    b = parameters[1]
     return a * c, b * s, -a * s, b * c, -a * c, -b * s
 
 
@@ -64,11 +67,15 @@ def ground_forms(gx, gy, gxx, gxy, gyy):
     aa = 1.0 + gx * gx
     a = math.sqrt(aa)
     w = math.sqrt(aa + gy * gy)
-    m01, m11 = gx * gy / a, w / a
+    m01 = gx * gy / a
+    m11 = w / a
     # M⁻¹ = [[p, s], [0, q]]
-    p, q = 1.0 / a, a / w
+    p = 1.0 / a
+    q = a / w
     s = -m01 * p * q
-    xx, xy, yy = -gxx / w, -gxy / w, -gyy / w
+    xx = -gxx / w
+    xy = -gxy / w
+    yy = -gyy / w
     twist = -gy / aa
     return (a, m01, m11, p * p * xx, p * (s * xx + q * xy),
             s * (s * xx + 2.0 * q * xy) + q * q * yy,
@@ -78,8 +85,10 @@ def ground_forms(gx, gy, gxx, gxy, gyy):
 @inlined
 def turned(c, s, k00, k01, k11):
     """Return the entries 00, 01, 11 of ``K* = Rψ K Rψ``, ``Rψ = [[c, −s], [−s, −c]]``."""
-    x0, x1 = c * k00 - s * k01, c * k01 - s * k11
-    y0, y1 = -s * k00 - c * k01, -s * k01 - c * k11
+    x0 = c * k00 - s * k01
+    x1 = c * k01 - s * k11
+    y0 = -s * k00 - c * k01
+    y1 = -s * k01 - c * k11
     return c * x0 - s * x1, -s * x0 - c * x1, -s * y0 - c * y1
 
 
@@ -96,15 +105,20 @@ def rates(wheel, ground, c, s, wx, wy, wz, vx, vy):
     m0, m1, k0, k1, t0 = wheel
     a, m01, m11, g00, g01, g11, tx, ty = ground
     n00, n01, n11 = turned(c, s, g00, g01, g11)
-    e00, e11 = k0 + n00, k1 + n11
+    e00 = k0 + n00
+    e11 = k1 + n11
     det = e00 * e11 - n01 * n01
     difference = e00 - e11
     margin = 0.5 * (e00 + e11 - math.sqrt(difference * difference + 4.0 * n01 * n01))
     # along the wheel, in contW: (Kw + K*)⁻¹ [(−ωy, ωx) − K* v]
-    b0, b1 = -wy - n00 * vx - n01 * vy, wx - n01 * vx - n11 * vy
-    w0, w1 = (e11 * b0 - n01 * b1) / det, (e00 * b1 - n01 * b0) / det
+    b0 = -wy - n00 * vx - n01 * vy
+    b1 = wx - n01 * vx - n11 * vy
+    w0 = (e11 * b0 - n01 * b1) / det
+    w1 = (e00 * b1 - n01 * b0) / det
     # along the ground the point moves faster by the slip: (Kw + K*)⁻¹ [(−ωy, ωx) + Kw v]
-    p0, p1 = w0 + vx, w1 + vy
-    q0, q1 = c * p0 - s * p1, -s * p0 - c * p1
+    p0 = w0 + vx
+    p1 = w1 + vy
+    q0 = c * p0 - s * p1
+    q1 = -s * p0 - c * p1
     dy = q1 / m11
     return (w0 / m0, w1 / m1, (q0 - m01 * dy) / a, dy, wz + t0 * w0 + tx * q0 + ty * q1, margin)

@@ -93,7 +93,8 @@ def contact_rates(wheel: Surface, ground: Surface, eta: ArrayLike,
     >>> (rates.round(12) + 0.0).tolist()
     [1.0, 0.0, 0.3, 0.0, 0.0]
     """
-    eta, slip = np.asarray(eta, float), np.asarray(slip, float)
+    eta = np.asarray(eta, float)
+    slip = np.asarray(slip, float)
     omega = np.asarray(relative_angular_velocity, float)
     turn = contact_orientation(eta[4])[:2, :2]
     curvature = wheel.curvature(eta[:2])

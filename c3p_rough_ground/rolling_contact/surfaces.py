@@ -86,7 +86,8 @@ class Surface:
         """Return ``K = −M⁻ᵀ [z·f_ij] M⁻¹`` (2, 2), 1/m, at the `coordinates`; as `frame`."""
         chart = self.chart(coordinates)
         frame = self._frame(chart, coordinates)
-        metric, mixed = _metric(chart, frame), frame[:, 2] @ chart.first_second
+        metric = _metric(chart, frame)
+        mixed = frame[:, 2] @ chart.first_second
         second_form = np.array([[frame[:, 2] @ chart.first_first, mixed],
                                 [mixed, frame[:, 2] @ chart.second_second]])
         half = np.linalg.solve(metric.T, second_form)
@@ -110,7 +111,8 @@ class Surface:
                 f'{self}: no contact frame at coordinates '
                 f'{np.asarray(coordinates, float).tolist()}, where the chart has a pole or is not '
                 'finite; keep the contact point away from it')
-        x, z = chart.first / first, normal / area
+        x = chart.first / first
+        z = normal / area
         return np.column_stack([x, np.cross(z, x), z])
 
 

@@ -58,14 +58,16 @@ def sine_cosine(angle):
     s = r + r * q * (-1.0 / 6 + q * (1.0 / 120 - q * (1.0 / 5040)))
     versine = q * (0.5 + q * (-1.0 / 24 + q * (1.0 / 720)))
     near = int(part) & (PARTS - 1)
-    sine, cosine = CIRCLE[near, 0], CIRCLE[near, 1]
+    sine = CIRCLE[near, 0]
+    cosine = CIRCLE[near, 1]
     return sine + (cosine * s - sine * versine), cosine - (sine * s + cosine * versine)
 
 
 @inlined
 def plateau(parameters, x, y):
     """Return ``g = H/2 (1 + tanh q)``, ``q = (x cos D + y sin D − x0)/w``, and derivatives."""
-    h, w = parameters[0], parameters[1]
+    h = parameters[0]
+    w = parameters[1]
     c, s = parameters[3], parameters[4]
     q = (x * c + y * s - parameters[2]) / w
     # by the exponential, which is faster and keeps the digits of the remainder far from the climb:
@@ -75,7 +77,8 @@ def plateau(parameters, x, y):
     tanh = (1.0 - e) * rise
     first = 2.0 * h * e * rise * rise / w
     if q < 0.0:
-        rise, tanh = e * rise, -tanh
+        rise = e * rise
+        tanh = -tanh
     second = -2.0 * tanh * first / w
     return (h * rise, first * c, first * s, second * c * c, second * c * s, second * s * s)
 
@@ -83,9 +86,16 @@ def plateau(parameters, x, y):
 @inlined
 def cosines(parameters, table, x, y):
     """Return ``g = mean + Σ A cos(kx x + ky y + phase)`` and its derivatives."""
-    g, gx, gy, gxx, gxy, gyy = parameters[0], 0.0, 0.0, 0.0, 0.0, 0.0
+    g = parameters[0]
+    gx = 0.0
+    gy = 0.0
+    gxx = 0.0
+    gxy = 0.0
+    gyy = 0.0
     for i in range(table.shape[0]):
-        amplitude, kx, ky = table[i, 0], table[i, 1], table[i, 2]
+        amplitude = table[i, 0]
+        kx = table[i, 1]
+        ky = table[i, 2]
         s, c = sine_cosine(kx * x + ky * y + table[i, 3])
         s *= amplitude
         c *= amplitude
@@ -102,7 +112,8 @@ def cosines(parameters, table, x, y):
 def cubic_basis(f, rate):
     """Return the 4 cubic B-splines of a cell, their first and their second derivatives."""
     e = 1.0 - f
-    ff, ee = f * f, e * e
+    ff = f * f
+    ee = e * e
     second = rate * rate
     return ((ee * e / 6.0, 2.0 / 3.0 - ff * (1.0 - 0.5 * f),
              2.0 / 3.0 - ee * (1.0 - 0.5 * e), ff * f / 6.0),
@@ -115,7 +126,8 @@ def cubic_basis(f, rate):
 def quintic_side(f):
     """Return the quintic B-splines centred 2, 1 and 0 cells before a cell, and derivatives."""
     e = 1.0 - f
-    ee, ff = e * e, f * f
+    ee = e * e
+    ff = f * f
     eee = ee * e
     # the truncated powers (3−t)⁵ − 6(2−t)⁵ + 15(1−t)⁵ of t = 2+f, 1+f and f, multiplied out
     b1 = (26.0 + f * (-50.0 + f * (20.0 + f * (20.0 + f * (-20.0 + 5.0 * f))))) / 120.0
@@ -160,21 +172,34 @@ def place(index, count, repeat):
 @inlined
 def cubic(parameters, table, x, y):
     """Return ``g = Σ c_ij B(x/h − i) B(y/h − j)`` with cubic B, and its derivatives."""
-    u, v = (x - parameters[0]) * parameters[2], (y - parameters[1]) * parameters[3]
+    u = (x - parameters[0]) * parameters[2]
+    v = (y - parameters[1]) * parameters[3]
     if not (math.isfinite(u) and math.isfinite(v)):
         return math.nan, math.nan, math.nan, math.nan, math.nan, math.nan
-    i, j = int(math.floor(u)), int(math.floor(v))
+    i = int(math.floor(u))
+    j = int(math.floor(v))
     bx, dx, sx = cubic_basis(u - i, parameters[2])
     (b0, b1, b2, b3), (d0, d1, d2, d3), (s0, s1, s2, s3) = cubic_basis(v - j, parameters[3])
     repeat = parameters[4] != 0.0
     rows, columns = table.shape
-    i, j = first(i - 1, rows, repeat), first(j - 1, columns, repeat)
-    j0, j1 = place(j, columns, repeat), place(j + 1, columns, repeat)
-    j2, j3 = place(j + 2, columns, repeat), place(j + 3, columns, repeat)
-    g, gx, gy, gxx, gxy, gyy = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    i = first(i - 1, rows, repeat)
+    j = first(j - 1, columns, repeat)
+    j0 = place(j, columns, repeat)
+    j1 = place(j + 1, columns, repeat)
+    j2 = place(j + 2, columns, repeat)
+    j3 = place(j + 3, columns, repeat)
+    g = 0.0
+    gx = 0.0
+    gy = 0.0
+    gxx = 0.0
+    gxy = 0.0
+    gyy = 0.0
     for k in range(4):
         row = place(i + k, rows, repeat)
-        c0, c1, c2, c3 = table[row, j0], table[row, j1], table[row, j2], table[row, j3]
+        c0 = table[row, j0]
+        c1 = table[row, j1]
+        c2 = table[row, j2]
+        c3 = table[row, j3]
         p = (c0 * b0 + c1 * b1) + (c2 * b2 + c3 * b3)
         q = (c0 * d0 + c1 * d1) + (c2 * d2 + c3 * d3)
         g += bx[k] * p
@@ -189,10 +214,12 @@ def cubic(parameters, table, x, y):
 @inlined
 def quintic(parameters, table, x, y):
     """Return ``g = Σ c_ij B(x/h − i) B(y/h − j)`` with quintic B, and its derivatives."""
-    u, v = (x - parameters[0]) * parameters[2], (y - parameters[1]) * parameters[3]
+    u = (x - parameters[0]) * parameters[2]
+    v = (y - parameters[1]) * parameters[3]
     if not (math.isfinite(u) and math.isfinite(v)):
         return math.nan, math.nan, math.nan, math.nan, math.nan, math.nan
-    i, j = int(math.floor(u)), int(math.floor(v))
+    i = int(math.floor(u))
+    j = int(math.floor(v))
     bx, dx, sx = quintic_basis(u - i, parameters[2])
     b, d, s = quintic_basis(v - j, parameters[3])
     b0, b1, b2, b3, b4, b5 = b
@@ -200,15 +227,28 @@ def quintic(parameters, table, x, y):
     s0, s1, s2, s3, s4, s5 = s
     repeat = parameters[4] != 0.0
     rows, columns = table.shape
-    i, j = first(i - 2, rows, repeat), first(j - 2, columns, repeat)
-    j0, j1 = place(j, columns, repeat), place(j + 1, columns, repeat)
-    j2, j3 = place(j + 2, columns, repeat), place(j + 3, columns, repeat)
-    j4, j5 = place(j + 4, columns, repeat), place(j + 5, columns, repeat)
-    g, gx, gy, gxx, gxy, gyy = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    i = first(i - 2, rows, repeat)
+    j = first(j - 2, columns, repeat)
+    j0 = place(j, columns, repeat)
+    j1 = place(j + 1, columns, repeat)
+    j2 = place(j + 2, columns, repeat)
+    j3 = place(j + 3, columns, repeat)
+    j4 = place(j + 4, columns, repeat)
+    j5 = place(j + 5, columns, repeat)
+    g = 0.0
+    gx = 0.0
+    gy = 0.0
+    gxx = 0.0
+    gxy = 0.0
+    gyy = 0.0
     for k in range(6):
         row = place(i + k, rows, repeat)
-        c0, c1, c2 = table[row, j0], table[row, j1], table[row, j2]
-        c3, c4, c5 = table[row, j3], table[row, j4], table[row, j5]
+        c0 = table[row, j0]
+        c1 = table[row, j1]
+        c2 = table[row, j2]
+        c3 = table[row, j3]
+        c4 = table[row, j4]
+        c5 = table[row, j5]
         p = (c0 * b0 + c1 * b1) + (c2 * b2 + c3 * b3) + (c4 * b4 + c5 * b5)
         q = (c0 * d0 + c1 * d1) + (c2 * d2 + c3 * d3) + (c4 * d4 + c5 * d5)
         g += bx[k] * p

@@ -29,7 +29,8 @@ from c3p_rough_ground.terrain.base import (
 
 # half the side of the square in which `smallest_radius` searches: in widths of the climb, and in
 # lengths of the longest wave / π
-WINDOW_WIDTHS, LONGEST_WAVES = 4.0, 4.0
+WINDOW_WIDTHS = 4.0
+LONGEST_WAVES = 4.0
 # largest number of waves: each is added up at every point
 MOST_WAVES = 128
 

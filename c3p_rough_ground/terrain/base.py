@@ -21,7 +21,8 @@ SAMPLES = 192
 # largest number of points of a grid of heights; more indicate a wrong spacing
 MOST_POINTS = 4_000_000
 # limits of a height, a length or a slope, and of one that must not be zero, against overflow
-LARGEST, SMALLEST = 1e9, 1e-9
+LARGEST = 1e9
+SMALLEST = 1e-9
 
 
 class TerrainError(ValueError):

@@ -126,7 +126,9 @@ def grid_mesh(terrain: Terrain, x_range: Range, y_range: Range, spacing: float) 
 def _triangles(rows: int, columns: int) -> NDArray[np.int64]:
     """Return two triangles per cell of a grid whose vertices are stored row by row."""
     corner = np.arange(rows * columns).reshape(rows, columns)
-    near, right = corner[:-1, :-1].ravel(), corner[1:, :-1].ravel()
-    far, left = corner[1:, 1:].ravel(), corner[:-1, 1:].ravel()
+    near = corner[:-1, :-1].ravel()
+    right = corner[1:, :-1].ravel()
+    far = corner[1:, 1:].ravel()
+    left = corner[:-1, 1:].ravel()
     halves = np.stack([np.stack([near, right, far], 1), np.stack([near, far, left], 1)], 1)
     return halves.reshape(-1, 3)

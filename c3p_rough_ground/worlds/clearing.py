@@ -46,7 +46,9 @@ class Clearing(Terrain):
         for name, value in (('radius', radius), ('fade', fade)):
             if not value > 0.0:
                 raise TerrainError(f'{name} = {value}: must be greater than zero')
-        self.terrain, self.radius, self.fade = terrain, radius, fade
+        self.terrain = terrain
+        self.radius = radius
+        self.fade = fade
         self.feature_length = min(terrain.feature_length, fade)
         self._level = float(terrain.height(0.0, 0.0))
 
@@ -62,7 +64,8 @@ class Clearing(Terrain):
         first = 30.0 * (u * (1.0 - u))**2 / self.fade
         second = 60.0 * u * (1.0 - u) * (1.0 - 2.0 * u) / self.fade**2
         # directions and derivatives of r
-        c, n = x / r, y / r
+        c = x / r
+        n = y / r
         sx, sy = first * c, first * n
         sxx = second * c * c + first * n * n / r
         sxy = (second - first / r) * c * n

@@ -36,7 +36,8 @@ STEP = 1e-3
 SYSTEMS = (('physics', 'Physics'), ('user-commands', 'UserCommands'),
            ('scene-broadcaster', 'SceneBroadcaster'), ('imu', 'Imu'))
 # colours of the ground and of the light
-GREY, LIGHT = '0.62 0.60 0.55 1', '0.9 0.9 0.9 1'
+GREY = '0.62 0.60 0.55 1'
+LIGHT = '0.9 0.9 0.9 1'
 # size of the visual of a level floor, m
 PLANE_SIZE = 100.0
 
@@ -145,7 +146,8 @@ def _rough_ground(terrain: Terrain, folder: Path, uri: str, name: str,
     Image.fromarray(np.ascontiguousarray(levels)).save(folder / 'heights.png')
     lengths = x[-1] - x[0], y[-1] - y[0]
     write_mesh(terrain, folder / 'ground.stl', *ranges, max(lengths) / (side - 1))
-    heightmap, mesh = ElementTree.Element('heightmap'), ElementTree.Element('mesh')
+    heightmap = ElementTree.Element('heightmap')
+    mesh = ElementTree.Element('mesh')
     wide, deep = (length * side / (side - 1) for length in lengths)
     ElementTree.SubElement(heightmap, 'uri').text = f'{uri}heights.png'
     ElementTree.SubElement(heightmap, 'size').text = xml_numbers(wide, deep, relief)

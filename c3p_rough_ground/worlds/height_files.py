@@ -17,7 +17,8 @@ IMAGES = ('.png', '.tif', '.tiff')
 # accepted formats of images, independent of the suffix
 FORMATS = ('PNG', 'TIFF')
 # GeoTIFF: width and height of a pixel in m; GDAL: value of missing data
-PIXEL_SCALE_TAG, NO_DATA_TAG = 33550, 42113
+PIXEL_SCALE_TAG = 33550
+NO_DATA_TAG = 42113
 
 
 class GriddedHeights(NamedTuple):
@@ -124,7 +125,9 @@ def _read_image(path: Path) -> GriddedHeights:
         warnings.simplefilter('ignore')
         with Image.open(path, formats=FORMATS) as image:
             _check_count(path, image.size)
-            pixels, bands, mode = np.asarray(image), image.getbands(), image.mode
+            pixels = np.asarray(image)
+            bands = image.getbands()
+            mode = image.mode
             tags = dict(getattr(image, 'tag_v2', {}))
     if len(bands) != 1 or mode == 'P':
         raise TerrainError(f'{path}: has the bands {", ".join(bands)} ({mode}); heights need one '

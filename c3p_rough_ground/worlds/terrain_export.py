@@ -75,7 +75,8 @@ def _write_stl(mesh: Mesh, path: Path) -> None:
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
     facets = np.zeros(len(corners), [('normal', '<f4', 3), ('corners', '<f4', (3, 3)),
                                      ('attributes', '<u2')])
-    facets['normal'], facets['corners'] = normals, corners
+    facets['normal'] = normals
+    facets['corners'] = corners
     header = b'binary STL, z is up, lengths in m'.ljust(80)
     path.write_bytes(header + np.array(len(corners), '<u4').tobytes() + facets.tobytes())
 

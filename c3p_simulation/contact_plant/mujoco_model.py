@@ -56,7 +56,8 @@ BASE_JOINTS = """<joint name="base_x" type="slide" axis="1 0 0"/>
 
 # bodies that the planar model leaves out need mass and inertia in 3D: 1e-6 of the lightest robot,
 # kg and kg·m²
-LEAST_MASS, LEAST_INERTIA = 1e-6, 1e-9
+LEAST_MASS = 1e-6
+LEAST_INERTIA = 1e-9
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,8 @@ class BodyShape:
             As `loader.load`; also for a URDF, which has no such parameters.
         """
         parameters = read_parameters(parameter_file(name_or_path))
-        platform, link = parameters['platform'], parameters['link']
+        platform = parameters['platform']
+        link = parameters['link']
         return cls(platform['com_height'], platform['tilt_inertia'], link['com_height'],
                    link['tilt_inertia'], parameters['wheel']['width'])
 
@@ -197,7 +199,8 @@ def _caster(robot: CasterRobot, shape: BodyShape, i: int, base: float) -> str:
         return float(np.broadcast_to(np.asarray(value, float), (robot.count,))[i])
 
     pivot_viscous, pivot_dry, roll_viscous, roll_dry, _, _ = robot.losses[i]
-    radius, link_inertia = robot.wheel_radius[i], max(robot.link_inertia[i], LEAST_INERTIA)
+    radius = robot.wheel_radius[i]
+    link_inertia = max(robot.link_inertia[i], LEAST_INERTIA)
     # moments of inertia obey the triangle inequality: a small tilt inertia is raised, and excess
     # spin inertia becomes armature of the joint
     tilt = max(of(shape.link_tilt_inertia), link_inertia / 2)

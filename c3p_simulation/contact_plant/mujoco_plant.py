@@ -25,7 +25,8 @@ from c3p_simulation.plants.plant import GroundTruth, JointSample, PushedPlant
 TIMESTEP = 1e-3
 
 # indices in coordinates and rates: yaw; roll and pitch
-YAW, TILTS = 3, slice(4, 6)
+YAW = 3
+TILTS = slice(4, 6)
 
 # tilt of a robot that has fallen over, rad: the planar truth is then meaningless
 FALLEN = 0.3
@@ -139,18 +140,21 @@ class MujocoPlant(PushedPlant):
         c, s = math.cos(pose[2]), math.sin(pose[2])
         data.qvel[0:2] = c * twist[0] - s * twist[1], s * twist[0] + c * twist[1]
         data.qvel[YAW] = twist[2]
-        data.qvel[self._steering], data.qvel[self._wheel] = steering_rate, wheel_rate
+        data.qvel[self._steering] = steering_rate
+        data.qvel[self._wheel] = wheel_rate
         self._mj.mj_forward(self._model, data)
 
     def sense(self) -> JointSample:
         """Return the joints now."""
-        position, rate = self._qpos, self._qvel
+        position = self._qpos
+        rate = self._qvel
         return JointSample(self._time, position[self._steering], rate[self._steering],
                            position[self._wheel], rate[self._wheel], self._torque.copy())
 
     def truth(self) -> GroundTruth:
         """Return pose and twist now: of the origin of ``base_link``, in the plane."""
-        position, rate = self._qpos, self._qvel
+        position = self._qpos
+        rate = self._qvel
         yaw, (vx, vy) = position[YAW], rate[0:2]
         c, s = math.cos(yaw), math.sin(yaw)
         return GroundTruth(self._time, np.array([*position[0:2], yaw]),
@@ -164,7 +168,8 @@ class MujocoPlant(PushedPlant):
         steps = max(1, math.ceil(duration / self._timestep - 1e-9))
         self._model.opt.timestep = duration / steps
         n = len(self._torque)
-        self._ctrl[:n], self._ctrl[n:] = self._torque, wrench
+        self._ctrl[:n] = self._torque
+        self._ctrl[n:] = wrench
         if self._patches:
             grip = friction_at(self._patches, self._contact_points(), self._friction)
             # sliding friction along both tangents; condim 3 ignores the others
@@ -179,8 +184,10 @@ class MujocoPlant(PushedPlant):
 
     def _contact_points(self) -> Array:
         """Return where the tyres touch the floor, (n, 2) m."""
-        robot, position = self._robot, self._qpos
-        steering, yaw = position[self._steering], float(position[YAW])
+        robot = self._robot
+        position = self._qpos
+        steering = position[self._steering]
+        yaw = float(position[YAW])
         point = robot.hip_position - robot.caster_offset[:, None] * np.column_stack(
             [-np.sin(steering), np.cos(steering)])
         c, s = math.cos(yaw), math.sin(yaw)

@@ -22,7 +22,8 @@ STIFFEST = 0.5
 
 # weight of force balance against equality of loads in `stand`; fraction of the weight that counts
 # as a load, and as the tolerance of the balance
-STRICT, SUPPORT = 1e3, 1e-4
+STRICT = 1e3
+SUPPORT = 1e-4
 
 # damping ratio of bouncing
 TYRE_DAMPING = 0.6
@@ -66,7 +67,8 @@ def set_tyres(mj: Any, model: Any, data: Any, robot: CasterRobot, timestep: floa
     root = np.linalg.cholesky(inertia[np.ix_(VERTICAL, VERTICAL)])
     fastest = math.sqrt(stiffness) * float(np.linalg.norm(np.linalg.solve(root, raised), 2))
     softer = min(1.0, STIFFEST / (fastest * timestep) ** 2)
-    stiffness, fastest = softer * stiffness, math.sqrt(softer) * fastest
+    stiffness = softer * stiffness
+    fastest = math.sqrt(softer) * fastest
     damping = 2 * TYRE_DAMPING * stiffness / fastest
     for i, tyre in enumerate(tyres):
         # MuJoCo scales by its regularisation R = (1 − d)/d · (inverse inertia)
@@ -106,14 +108,16 @@ def stand(mj: Any, model: Any, data: Any, stiffness: float) -> None:
     mj.mj_kinematics(model, data)
     mj.mj_comPos(model, data)
     # body 1 is the platform, root of all others
-    down, com = model.opt.gravity, data.subtree_com[1]
+    down = model.opt.gravity
+    com = data.subtree_com[1]
     weight = -down[2] * model.body_subtreemass[1]
     tyres = tyre_geoms(model, model.npair)
     # where gravity through the centre of mass meets the ground, then the contacts, in base_link
     points = np.array([com - down * com[2] / down[2], *data.geom_xpos[tyres]]) - data.xpos[1]
     points = points @ data.xmat[1].reshape(3, 3)
     levers = np.stack([np.ones(len(points)), points[:, 1], -points[:, 0]])
-    wrench, levers = weight * levers[:, 0], levers[:, 1:]
+    wrench = weight * levers[:, 0]
+    levers = levers[:, 1:]
     half = model.geom_size[tyres, 1] - data.geom_xpos[tyres, 2]
     load = nonnegative_least_squares(np.vstack([STRICT * levers, np.eye(len(tyres))]),
                                      np.concatenate([STRICT * wrench, stiffness * half]))
@@ -157,7 +161,8 @@ def wheel_loads(mj: Any, model: Any, data: Any, tyres: list[int]) -> Array:
     tyres : list of int
         From `tyre_geoms`.
     """
-    load, force = np.zeros(len(tyres)), np.zeros(6)
+    load = np.zeros(len(tyres))
+    force = np.zeros(6)
     for k, contact in enumerate(data.contact[:data.ncon]):
         mj.mj_contactForce(model, data, k, force)
         # the other geom is the ground, index 0

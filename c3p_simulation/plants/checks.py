@@ -52,7 +52,8 @@ def clipped_torque(robot: CasterRobot, wheel_torque: ArrayLike) -> Array:
     ValueError
         A torque that is not finite, with the name of its joint; a wrong size.
     """
-    torque, limit = np.asarray(wheel_torque, float), robot.effort_limit
+    torque = np.asarray(wheel_torque, float)
+    limit = robot.effort_limit
     if torque.shape != limit.shape:
         raise ValueError(f'wheel_torque has shape {torque.shape}: must be ({robot.efforts},)')
     if not np.isfinite(torque).all():

@@ -130,7 +130,8 @@ class PushedPlant(ABC):
     def _let_go(self) -> None:
         """Set time, torques and push to zero."""
         self._time, self._torque = 0.0, np.zeros(self._robot.efforts)
-        self._wrench, self._push_left = np.zeros(3), 0.0
+        self._wrench = np.zeros(3)
+        self._push_left = 0.0
 
     @property
     def robot(self) -> CasterRobot:
@@ -164,7 +165,8 @@ class PushedPlant(ABC):
         ValueError
             A vector of the wrong size or with a value that is not finite.
         """
-        pose, twist = finite('pose', pose, 3), finite('twist', twist, 3)
+        pose = finite('pose', pose, 3)
+        twist = finite('twist', twist, 3)
         self._place(pose, per_caster('steering', steering, self._robot.count), twist)
         self._let_go()
         return self.sense()
@@ -287,12 +289,14 @@ class AnalyticPlant(PushedPlant):
 
     def _place(self, pose: Array, steering: Array, twist: Array) -> None:
         self._state[:] = 0.0
-        self._state[0:3], self._state[3:6] = pose, twist
+        self._state[0:3] = pose
+        self._state[3:6] = twist
         self._state[6:6 + len(steering)] = steering
 
     def sense(self) -> JointSample:
         """Return the joints now; rates follow from ν by the rolling constraints."""
-        n, state = self._robot.count, self._state
+        n = self._robot.count
+        state = self._state
         wheel_rate, steering_rate, _ = inverse(self._robot, state[6:6 + n], state[3:6])
         return JointSample(self._time, state[6:6 + n].copy(), steering_rate,
                            state[6 + n:6 + 2 * n].copy(), wheel_rate, self._torque.copy())

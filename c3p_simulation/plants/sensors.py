@@ -113,7 +113,8 @@ class SensedPlant:
         self._plant = plant
         self._settings = settings or SensorSettings()
         self._seed = seed
-        robot, n = plant.robot, plant.robot.count
+        robot = plant.robot
+        n = plant.robot.count
         offset = 0.0 if model is None else model.steering_zero - robot.steering_zero
         # steering first, then wheels, in all arrays of two per caster
         self._offset = np.concatenate([np.broadcast_to(offset, n), np.zeros(n)])

@@ -81,7 +81,9 @@ class Access:
     def __init__(self, port: int, announce: Callable[[str], None],
                  clock: Callable[[], float] = time.monotonic) -> None:
         """Make the secret and the first address."""
-        self._port, self._announce, self._clock = port, announce, clock
+        self._port = port
+        self._announce = announce
+        self._clock = clock
         self.session = secrets.token_urlsafe(STRENGTH)
         # time of the first use, None before it
         self._codes: dict[str, float | None] = {}

@@ -38,7 +38,8 @@ class Requests:
     def __init__(self, commands: Mapping[str, Command],
                  clock: Callable[[], float] = time.monotonic) -> None:
         """Begin without requests."""
-        self._commands, self._clock = commands, clock
+        self._commands = commands
+        self._clock = clock
         self._waiting: queue.SimpleQueue[_Request] = queue.SimpleQueue()
 
     @property

@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 # a status is shown for so long after its last message, s
 SHOWN = 5.0
 # names kept, and letters of a name and of a text
-MOST, LONGEST_NAME, LONGEST_TEXT = 100, 120, 400
+MOST = 100
+LONGEST_NAME = 120
+LONGEST_TEXT = 400
 # levels of diagnostic_msgs, the worst first: ERROR, STALE, WARN, OK
 WORST_FIRST = (2, 3, 1, 0)
 

@@ -32,16 +32,19 @@ from c3p_viewers.sources.moment import Moment
 from c3p_viewers.sources.moment_reader import TOPICS, MomentReader
 
 # period of a pressed stop for subscribers that start later, and of looking at the graph, s
-REPEAT, LOOK = 0.5, 0.5
+REPEAT = 0.5
+LOOK = 0.5
 # a state of the battery is shown for so long, s
 BATTERY_SHOWN = 30.0
 # time limit of the mux for the confirmation of a stop, and largest age of its diagnostics, which
 # it publishes each second, s: the graph lists a killed process for 20 s more
-CONFIRMED_WITHIN, MUX_SILENCE = 1.0, 2.5
+CONFIRMED_WITHIN = 1.0
+MUX_SILENCE = 2.5
 
 MUX = 'twist_mux'
 # types of cmd_vel
-STAMPED, PLAIN = 'geometry_msgs/msg/TwistStamped', 'geometry_msgs/msg/Twist'
+STAMPED = 'geometry_msgs/msg/TwistStamped'
+PLAIN = 'geometry_msgs/msg/Twist'
 
 
 class DashboardLink(WatchedNode):
@@ -71,7 +74,9 @@ class DashboardLink(WatchedNode):
         """Create publishers, subscriptions and the client of the position controller."""
         super().__init__('dashboard', start_parameter_services=False, enable_rosout=False,
                          **options)
-        self.robot, self.history, self.pressed = robot, history, False
+        self.robot = robot
+        self.history = history
+        self.pressed = False
         self._reader = MomentReader(robot)
         self._moment: Moment | None = None
         self._taps = Taps(self, TOPICS, self._reader.put)

@@ -47,17 +47,21 @@ from c3p_viewers.dashboard.refusal import Refusal
 from c3p_viewers.dashboard.samples import History, Seen
 
 # bytes of a message of a page, and samples in one message to it
-MOST_MESSAGE, MOST_SAMPLES = 4096, 50
+MOST_MESSAGE = 4096
+MOST_SAMPLES = 50
 # pages at a time; a browser opens 255 WebSockets at most
 MOST_PAGES = 64
 # period of the heartbeat, and time limit of the first message of a page, s
-BEAT, FIRST = 1.0, 5.0
+BEAT = 1.0
+FIRST = 5.0
 # oldest command that may start a motion, s: the page says at this age that it was not sent
 FRESH = 1.0
 # commands that end a motion or change nothing are carried out however late
 ALWAYS = frozenset({'e_stop', 'cancel', 'ping'})
 # codes of the closure of a WebSocket for the page (RFC 6455, 7.4.2: private use)
-NO_ACCESS, TOO_MANY, MALFORMED = 4403, 4429, 4400
+NO_ACCESS = 4403
+TOO_MANY = 4429
+MALFORMED = 4400
 LOST = ('This address is not valid, or no longer. Open the address that c3p dashboard printed '
         'last in its terminal.')
 
@@ -156,7 +160,8 @@ class PageSocket(WebSocketHandler):
     def _enter(self, values: Mapping[str, Any]) -> None:
         """Exchange a code for the secret, or check the secret."""
         access = self._shared.access
-        code, session = values.get('code'), values.get('session')
+        code = values.get('code')
+        session = values.get('session')
         if isinstance(session, str) and access.knows(session):
             secret = session
         else:
@@ -164,13 +169,16 @@ class PageSocket(WebSocketHandler):
         if not secret:
             self.close(NO_ACCESS, LOST)
             return
-        self._known, self._ready = True, True
+        self._known = True
+        self._ready = True
         self._send({'welcome': {'session': secret, **self._shared.welcome}})
         self._send_beat(time.monotonic())
 
     def _command(self, values: Mapping[str, Any]) -> None:
         """Queue a command; its reply is sent when it has been carried out."""
-        number, name, body = values.get('id'), values.get('name'), values.get('body')
+        number = values.get('id')
+        name = values.get('name')
+        body = values.get('body')
         if not (isinstance(number, int) and isinstance(name, str) and isinstance(body, dict)):
             self.close(MALFORMED, 'a command has the fields id, name and body')
             return
@@ -188,7 +196,8 @@ class PageSocket(WebSocketHandler):
 
     def _sent_at(self, values: Mapping[str, Any]) -> float:
         """Return the earliest time at which a command can have been sent; −∞ if not known."""
-        beat, since = values.get('beat'), values.get('since')
+        beat = values.get('beat')
+        since = values.get('since')
         if not (isinstance(beat, int) and isinstance(since, int | float) and since >= 0.0):
             return -math.inf
         return self._beats.get(beat, -math.inf) + since

@@ -15,7 +15,8 @@ from c3p_kinematics.singularity import singularity
 from c3p_viewers.sources.moment import Moment
 
 # samples a second, and for how long they are kept, s
-RATE, KEPT = 20.0, 60.0
+RATE = 20.0
+KEPT = 60.0
 
 
 def _short(values: Array | None, digits: int = 4) -> list[float | None] | None:

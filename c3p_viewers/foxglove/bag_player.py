@@ -62,7 +62,8 @@ class BagPlayer:
         # the app's last request: run or not, speed, and where to go on
         self.playing, self.speed, self.now = True, 1.0, self.start
         self._sought: int | None = self.start
-        self._over, self._sent = False, 0.0
+        self._over = False
+        self._sent = 0.0
         self.server = FoxgloveServer(
             f'{robot.name}: {Path(path).name}', host, port, description, file,
             time_range=(self.start, self.end), on_playback=self.request)
@@ -107,7 +108,8 @@ class BagPlayer:
         """Play until `close`."""
         while not self._over:
             with self._changed:
-                begin, self._sought = self._sought, None
+                begin = self._sought
+                self._sought = None
                 if begin is None:
                     # the end of the bag: wait for the app
                     self._changed.wait(PATIENCE)

@@ -92,7 +92,8 @@ def _wheels(robot: CasterRobot) -> tuple[Plot, ...]:
 
 
 # frames whose axes are shown, and what is behind everything
-AXES, GROUND = ('odom', 'base_link'), '#14181d'
+AXES = ('odom', 'base_link')
+GROUND = '#14181d'
 
 
 def foxglove_layout(plots: Sequence[Plot]) -> str:

@@ -26,7 +26,8 @@ from c3p_viewers.sources.live import TopicTap
 from c3p_viewers.sources.moment_reader import TOPICS
 
 # period of looking for new topics, s; frames a second
-LOOK_PERIOD, FRAME_RATE = 0.5, 30.0
+LOOK_PERIOD = 0.5
+FRAME_RATE = 30.0
 
 FRAMES = ('/tf', '/tf_static')
 
@@ -52,7 +53,8 @@ class FoxgloveLive:
                  host: str = '127.0.0.1', port: int = DEFAULT_PORT,
                  report: Callable[[str], None] = print) -> None:
         """Start the server and offer the present topics."""
-        self._node, self._report = node, report
+        self._node = node
+        self._report = report
         urdf = robot_description(description)
         # a change of listeners comes in a thread of the server; the node acts in its own
         self.server = FoxgloveServer(f'{robot.name}: live', host, port, urdf, description)

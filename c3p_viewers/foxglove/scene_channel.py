@@ -18,7 +18,8 @@ from c3p_viewers.sources.moment import Moment, scene_of
 from c3p_viewers.sources.moment_reader import MomentReader
 from c3p_viewers.sources.newest import topic_below
 
-SCENE, NUMBERS = '/c3p/scene', '/c3p/numbers'
+SCENE = '/c3p/scene'
+NUMBERS = '/c3p/numbers'
 
 # scenes a second
 RATE = 20.0
@@ -59,7 +60,8 @@ class SceneChannel:
 
     def __init__(self, server: FoxgloveServer, robot: CasterRobot, namespace: str = '') -> None:
         """Offer the topics."""
-        self._server, self._robot = server, robot
+        self._server = server
+        self._robot = robot
         self._namespace = namespace
         self._reader = MomentReader(robot)
         self._drawing = _Drawing()
@@ -81,7 +83,8 @@ class SceneChannel:
         kind : str, optional
             Type, where it is not the usual one.
         """
-        name, seconds = topic_below(topic, self._namespace), time * 1e-9
+        name = topic_below(topic, self._namespace)
+        seconds = time * 1e-9
         self._reader.put(name, data, seconds, kind)
         if name != 'joint_states' or not self._due <= seconds:
             return
@@ -131,7 +134,8 @@ class _Drawing:
 
     def _parts(self, shape: Shape) -> dict[str, list[Any]]:
         """Return the primitives of a shape."""
-        m, colour = self._m, self._colour(shape.colour)
+        m = self._m
+        colour = self._colour(shape.colour)
         match shape:
             case Line() | Arc():
                 return {'lines': [m.LinePrimitive(

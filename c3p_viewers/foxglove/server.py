@@ -186,7 +186,8 @@ class _ClientListener:
     """Callbacks of the SDK on actions of clients, in its own threads."""
 
     def __init__(self, server: FoxgloveServer, on_playback: Callable[[Any], Any] | None) -> None:
-        self._server, self._on_playback = server, on_playback
+        self._server = server
+        self._on_playback = on_playback
 
     def on_subscribe(self, client: Any, channel: Any) -> None:
         self._server.listens(channel.topic, 1)

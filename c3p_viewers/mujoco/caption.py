@@ -20,9 +20,14 @@ from c3p_viewers.scene.colours import Colour
 
 # pixels per inch, of which the sizes of letters are multiples
 DPI = 100
-INK, PAPER, RIM = '#1b1f24', (1.0, 1.0, 1.0, 0.86), '#c9ced6'
+INK = '#1b1f24'
+PAPER = (1.0, 1.0, 1.0, 0.86)
+RIM = '#c9ced6'
 # of paths and goal
-DRIVEN, AHEAD, TRUE, AIM = '#E6521F', '#4d5560', '#1b1f24', '#009E73'
+DRIVEN = '#E6521F'
+AHEAD = '#4d5560'
+TRUE = '#1b1f24'
+AIM = '#009E73'
 
 # meaning of each kind of shape and whether it is drawn as a ball, in the order of the legend
 MEANINGS = (

@@ -18,7 +18,8 @@ from c3p_viewers.screen import PictureError
 
 KINDS = ('mp4', 'gif')
 # colours of a GIF, the same in all its pictures; of so many of them they are taken
-COLOURS, SAMPLES = 255, 9
+COLOURS = 255
+SAMPLES = 9
 
 
 def check_film(kind: str) -> None:
@@ -57,7 +58,8 @@ class FilmWriter:
 
     def __init__(self, path: str | Path, rate: float) -> None:
         """Open the file."""
-        self._path, self._rate = Path(path), rate
+        self._path = Path(path)
+        self._rate = rate
         kind = self._path.suffix[1:].lower()
         check_film(kind)
         self._path.parent.mkdir(parents=True, exist_ok=True)

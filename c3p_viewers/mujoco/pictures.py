@@ -27,7 +27,8 @@ from c3p_viewers.sources.bag_source import BagSource
 from c3p_viewers.sources.moment import Moment, joint_positions, scene_of
 
 # pictures per second of a film; robots in one picture
-FRAME_RATE, MOST_PLACES = 30.0, 12
+FRAME_RATE = 30.0
+MOST_PLACES = 12
 # of the platform, so that the casters below it are seen
 OPACITY = 0.45
 # paths: colour and width, m
@@ -123,7 +124,8 @@ class CasterStudio(Studio):
         points = np.atleast_2d(np.asarray(poses, float))[:, :2]
         if path is not None and len(more := np.asarray(path, float)):
             points = np.vstack([points, more])
-        low, high = points.min(axis=0), points.max(axis=0)
+        low = points.min(axis=0)
+        high = points.max(axis=0)
         return View((*(low + high) / 2, View().target[2]),
                     1.4 * self.breadth + 0.85 * math.hypot(*(high - low)))
 
@@ -134,7 +136,8 @@ class CasterStudio(Studio):
             # 5: mjOBJ_GEOM
             if geom.objtype == 5 and self.model.body_weldid[
                     self.model.geom_bodyid[geom.objid]] == platform:
-                geom.rgba[3], geom.transparent = opacity, 1
+                geom.rgba[3] = opacity
+                geom.transparent = 1
 
 
 def picture(source: BagSource, robot: CasterRobot, description: str | Path, path: str | Path,
@@ -193,7 +196,8 @@ def scene_film(source: BagSource, robot: CasterRobot, description: str | Path, p
                          f'{source.start:g} to {source.end:g} s')
     times = np.arange(begin, end, speed / rate)
     # the camera moves with the robot but does not turn with it
-    first, last = source.at(float(times[0])), source.at(float(end))
+    first = source.at(float(times[0]))
+    last = source.at(float(end))
     way = last.place[:2] - first.place[:2]
     heading = math.atan2(way[1], way[0]) if math.hypot(*way) > 0.1 else first.place[2]
     with FilmWriter(path, rate) as writer, CasterStudio(description, size) as studio:
@@ -214,7 +218,8 @@ def check_speed(speed: float) -> None:
 def _explained(studio: CasterStudio, source: BagSource, robot: CasterRobot, moment: Moment,
                view: View, size: Sequence[int]) -> Array:
     """Return the pixels of a moment with scene, paths and numbers."""
-    shapes, paths = scene_of(robot, moment), _paths(source, moment.time)
+    shapes = scene_of(robot, moment)
+    paths = _paths(source, moment.time)
 
     def decorate(scene: Any) -> None:
         studio.fade(scene)
@@ -341,7 +346,8 @@ def film(log: RunLog, path: str | Path, robot: str | Path = 'c3p', *, speed: flo
         A speed that is not positive.
     """
     check_speed(speed)
-    run, path = _PicturedRun(log), Path(path)
+    run = _PicturedRun(log)
+    path = Path(path)
     times = np.arange(run.times[0], run.times[-1], speed / FRAME_RATE)
     with FilmWriter(path, FRAME_RATE) as writer, CasterStudio(robot, size) as studio:
         view = studio.overview(run.poses)

@@ -18,7 +18,8 @@ from c3p_viewers.scene.shapes import Arc, Arrow, Ball, Label, Line, Shape
 ARROW_WIDTH = 0.75
 
 # heights above the floor are lost in the picture's depth below this; pieces of a path, m
-LIFT, PIECE = 0.004, 0.03
+LIFT = 0.004
+PIECE = 0.03
 
 
 def in_world(points: ArrayLike, pose: ArrayLike) -> Array:
@@ -125,6 +126,7 @@ def _new(scene: Any, kind: str, size: Array, position: Array, colour: ArrayLike)
                     np.eye(3).ravel(), np.asarray(colour, np.float32))
     geom.category = mj.mjtCatBit.mjCAT_DECOR
     # colours have meanings: no reflections, which would change them
-    geom.emission, geom.specular = 0.0, 0.0
+    geom.emission = 0.0
+    geom.specular = 0.0
     scene.ngeom += 1
     return geom

@@ -31,7 +31,8 @@ FLOOR = ((0.66, 0.67, 0.69), (0.59, 0.60, 0.63))
 SKY = ((0.92, 0.94, 0.97), (0.55, 0.66, 0.80))
 WHITE = ((1.0, 1.0, 1.0), (1.0, 1.0, 1.0))
 # directions of sunlight; slopes are told apart by light from the side of the camera
-FLOOR_SUN, GROUND_SUN = (-0.55, -0.15, -1.0), (-0.42, 0.50, -0.76)
+FLOOR_SUN = (-0.55, -0.15, -1.0)
+GROUND_SUN = (-0.42, 0.50, -0.76)
 # tyres are darker than this, rims and spokes lighter
 RIM = 0.4
 
@@ -128,7 +129,9 @@ class Studio:
         -------
         (height, width, 3) array of uint8
         """
-        mj, scene, model = self._mj, self._scene, self.model
+        mj = self._mj
+        scene = self._scene
+        model = self.model
         camera = self._camera(view)
         # the shadow map of the sun extends beyond the view, about the sun's position: beyond its
         # edge the ground would be speckled
@@ -160,7 +163,8 @@ class Studio:
         return camera
 
     def _place(self, placement: RobotPlacement) -> None:
-        mj, data = self._mj, self._data
+        mj = self._mj
+        data = self._data
         set_placement(self.model, data, placement)
         mj.mj_kinematics(self.model, data)
         mj.mj_comPos(self.model, data)
@@ -199,7 +203,9 @@ def studio_model(robot: str | Path, size: Sequence[int] = SIZE,
     root = spec.worldbody.first_body()
     root.add_freejoint()
     # MuJoCo requires mass of what moves, also of a frame without a body; nothing is simulated
-    root.mass, root.inertia, root.explicitinertial = 1.0, [1.0, 1.0, 1.0], True
+    root.mass = 1.0
+    root.inertia = [1.0, 1.0, 1.0]
+    root.explicitinertial = True
     root.fullinertia = np.full(6, np.nan)
     # nor does it matter that inertias of others may be those of no body
     spec.compiler.balanceinertia = True
@@ -219,7 +225,8 @@ def studio_model(robot: str | Path, size: Sequence[int] = SIZE,
         ground.add_to(mj, spec)
     _add_light(mj, spec, sky, FLOOR_SUN if ground is None else GROUND_SUN)
     spec.visual.global_.offwidth, spec.visual.global_.offheight = int(size[0]), int(size[1])
-    spec.visual.quality.shadowsize, spec.visual.quality.offsamples = 4096, 4
+    spec.visual.quality.shadowsize = 4096
+    spec.visual.quality.offsamples = 4
     spec.visual.map.znear = 0.01
     return spec.compile()
 

@@ -17,15 +17,20 @@ Range = tuple[float, float]
 # colours from the lowest to the highest place, of the lines on the ground and of its walls
 HEIGHTS = np.array([(0.44, 0.55, 0.50), (0.60, 0.68, 0.53), (0.80, 0.77, 0.58),
                     (0.88, 0.80, 0.67), (0.95, 0.93, 0.89)])
-LINES, WALL = (0.30, 0.29, 0.26), (0.42, 0.38, 0.34)
+LINES = (0.30, 0.29, 0.26)
+WALL = (0.42, 0.38, 0.34)
 # height between contour lines, distance between lines of equal x and y, m
-CONTOUR, MESH = 0.1, 1.0
+CONTOUR = 0.1
+MESH = 1.0
 # half widths of these lines, m
-CONTOUR_WIDTH, MESH_WIDTH = 0.004, 0.006
+CONTOUR_WIDTH = 0.004
+MESH_WIDTH = 0.006
 # of the ground, which would be white in the light that the robot needs
 DIM = 0.92
 # length of a cell of the height field and of a texel, depth of the walls below the lowest place, m
-CELL, TEXEL, FOOT = 0.04, 0.006, 0.2
+CELL = 0.04
+TEXEL = 0.006
+FOOT = 0.2
 
 
 class GroundRectangle:
@@ -49,7 +54,9 @@ class GroundRectangle:
     def __init__(self, terrain: Terrain, x_range: Range, y_range: Range,
                  texel: float = TEXEL) -> None:
         """Sample the heights."""
-        self.terrain, self.x_range, self.y_range = terrain, x_range, y_range
+        self.terrain = terrain
+        self.x_range = x_range
+        self.y_range = y_range
         self._texel = texel
         rows, columns = (2 + round((high - low) / CELL) for low, high in (x_range, y_range))
         self._field = height_field(terrain, x_range, y_range, (rows, columns), FOOT)
@@ -60,12 +67,14 @@ class GroundRectangle:
         """The corners of the rectangle: above, then at the foot of the walls (8, 3), m."""
         x, y = (np.array(v) for v in zip(*(
             (x, y) for x in self.x_range for y in self.y_range), strict=True))
-        top, foot = self.terrain.height(x, y), np.full(4, self.heights[0] - FOOT)
+        top = self.terrain.height(x, y)
+        foot = np.full(4, self.heights[0] - FOOT)
         return np.concatenate([np.column_stack([x, y, z + 0.0 * x]) for z in (top, foot)])
 
     def add_to(self, mj: Any, spec: Any) -> None:
         """Add the ground to an ``MjSpec`` of the module `mj`."""
-        field, pixels = self._field, self._texture()
+        field = self._field
+        pixels = self._texture()
         spec.add_hfield(name='ground', size=field.size, nrow=field.values.shape[0],
                         ncol=field.values.shape[1], userdata=field.values.ravel().tolist())
         texture = spec.add_texture(name='ground', type=mj.mjtTexture.mjTEXTURE_2D, nchannel=3,
@@ -94,7 +103,8 @@ class GroundRectangle:
         ink = np.maximum(0.60 * contour, 0.30 * mesh)[..., None]
         colours = (1.0 - ink) * height_colours(g, self.heights) + ink * np.array(LINES)
         # MuJoCo paints the walls with the edge of the texture
-        colours[[0, -1]], colours[:, [0, -1]] = WALL, WALL
+        colours[[0, -1]] = WALL
+        colours[:, [0, -1]] = WALL
         return np.round(255 * colours).astype(np.uint8)
 
     def _line(self, distance: Array, half: float) -> Array:

@@ -39,7 +39,8 @@ class View(NamedTuple):
 
     def axes(self) -> Array:
         """Return the unit vectors of sight, to the right and upwards (3, 3), row by row."""
-        flat, up = math.cos(self.elevation), math.sin(self.elevation)
+        flat = math.cos(self.elevation)
+        up = math.sin(self.elevation)
         sight = np.array([flat * math.cos(self.azimuth), flat * math.sin(self.azimuth), -up])
         right = np.array([math.sin(self.azimuth), -math.cos(self.azimuth), 0.0])
         return np.array([sight, right, np.cross(right, sight)])
@@ -87,10 +88,12 @@ class View(NamedTuple):
         margin : float
             Fraction of the picture that stays free at each edge.
         """
-        view, box = self, np.asarray(size)
+        view = self
+        box = np.asarray(size)
         for _ in range(FITTING):
             at = view.project(points, size)
-            low, high = at.min(axis=0), at.max(axis=0)
+            low = at.min(axis=0)
+            high = at.max(axis=0)
             aside, down = 0.5 * (low + high - box)
             _, right, up = view.axes()
             per_pixel = 2.0 * view.distance * math.tan(0.5 * view.opening) / size[1]

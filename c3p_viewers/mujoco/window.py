@@ -22,7 +22,8 @@ from c3p_viewers.screen import require_screen
 from c3p_viewers.sources.moment import Moment, scene_of
 
 # pictures a second, and after how long the way driven gets one more point, m
-RATE, STEP = 30.0, 0.05
+RATE = 30.0
+STEP = 0.05
 MOST_POINTS = 400
 # of the shadows around the robot, m
 REACH = 8.0
@@ -52,7 +53,8 @@ class Window:
         self._robot = robot
         self._model = studio_model(description)
         # the sun's shadow map reaches farther than is seen; see the studio
-        self._model.stat.extent, self._model.vis.map.shadowclip = REACH, 1.0
+        self._model.stat.extent = REACH
+        self._model.vis.map.shadowclip = 1.0
         self._data = mj.MjData(self._model)
         self._way: list[list[float]] = []
 
@@ -72,7 +74,8 @@ class Window:
             with window.lock():
                 # collision shapes are in group 0, what is looked at in group 1
                 window.opt.geomgroup[:] = [0, 1, 1, 0, 0, 0]
-                window.cam.distance, window.cam.elevation = 3.0, -40.0
+                window.cam.distance = 3.0
+                window.cam.elevation = -40.0
                 window.cam.azimuth = math.degrees(-2.0)
             while window.is_running():
                 begin = clock.monotonic()

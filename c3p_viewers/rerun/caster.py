@@ -78,7 +78,8 @@ def lines(robot: CasterRobot, *, command: Array | None = None, twist: Array | No
     slip = None if residual is None else np.linalg.norm(residual, axis=-1)
     degrees = None if steering is None else np.degrees(steering)
     sigma = None if steering is None else np.abs(singularity(robot, steering).sigma_min)[..., None]
-    axes, numbers = ('vx', 'vy', 'omega'), range(1, robot.count + 1)
+    axes = ('vx', 'vy', 'omega')
+    numbers = range(1, robot.count + 1)
     casters, wheels = ([f'{word}_{i}' for i in numbers] for word in ('caster', 'wheel'))
     return {(plot, name): values[..., k] for plot, names, values in (
         ('twist', [f'{axis}_command' for axis in axes], command), ('twist', axes, twist),
@@ -92,7 +93,8 @@ def log_run(log: CasterLog, source: BagSource) -> None:
     log.line('driven', raised(source.path, LIFT), DRIVEN, log.BROAD)
     if source.apart:
         log.line('truth', raised(source.truth, LIFT), TRUE_PATH, log.BROAD)
-    run, count = source.log, source.log.joints.steering.shape[1]
+    run = source.log
+    count = source.log.joints.steering.shape[1]
     for name, time, values in (
             ('command', *(run.cmd_vel or UNKNOWN)), ('steering', *run.joints[:2]),
             ('twist', *((run.odom.time, run.odom.twist) if run.odom else UNKNOWN)),

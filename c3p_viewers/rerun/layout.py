@@ -10,7 +10,8 @@ from c3p_description.model import CasterRobot
 from c3p_description.reading.how_to_install import how_to_install
 from c3p_plots.palette import caster_colour
 
-TIMELINE, PLATFORM = 'time', 'odom/robot'
+TIMELINE = 'time'
+PLATFORM = 'odom/robot'
 
 # colours of the commanded and of the measured vx, vy, ω
 AXES = (('vx', '#E69F00', '#0072B2'), ('vy', '#F0E442', '#009E73'), ('omega', '#CC79A7',

@@ -110,7 +110,8 @@ class ShownRecording:
 
     def __init__(self, recording: Any, viewer: RerunProcess) -> None:
         """Take both."""
-        self._recording, self.viewer = recording, viewer
+        self._recording = recording
+        self.viewer = viewer
 
     def __getattr__(self, name: str) -> Any:
         """Return what the recording has."""

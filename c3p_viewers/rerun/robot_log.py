@@ -46,7 +46,8 @@ class RobotLog:
                  plots: Mapping[str, Mapping[str, tuple[str, str]]],
                  robot: str | Path = '') -> None:
         """Log what never changes."""
-        self._rr, self._recording = import_rerun(), recording
+        self._rr = import_rerun()
+        self._recording = recording
         self._tree = FrameTree(urdf)
         self._places = self._entities()
         self._shown: set[str] = set()
@@ -66,7 +67,8 @@ class RobotLog:
 
     def _entities(self) -> dict[str, str]:
         """Return the path of each link below those of its parents."""
-        paths, below = {self._tree.root: PLATFORM}, defaultdict(list)
+        paths = {self._tree.root: PLATFORM}
+        below = defaultdict(list)
         for joint in self._tree.joints:
             below[joint.parent].append(joint.child)
         todo = [self._tree.root]
@@ -166,7 +168,8 @@ class RobotLog:
 
     def _drawn(self, shape: Shape) -> Any:
         """Return what Rerun draws for a shape."""
-        rr, colour = self._rr, [as_bytes(shape.colour)]
+        rr = self._rr
+        colour = [as_bytes(shape.colour)]
         match shape:
             case Line() | Arc():
                 return rr.LineStrips3D([shape.points], colors=colour, radii=[shape.width / 2])

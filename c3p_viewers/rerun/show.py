@@ -83,7 +83,8 @@ def _until(condition: Callable[[], bool]) -> None:
 
 
 # moments a second of a bag, and of a whole run at most
-RATE, MOST_MOMENTS = 20.0, 3000
+RATE = 20.0
+MOST_MOMENTS = 3000
 # time limit of a viewer that takes a whole run, s
 WHOLE_RUN = 300.0
 # name under which the viewer groups recordings

@@ -26,7 +26,10 @@ from c3p_viewers.scene.shapes import Arc, Arrow, Ball, Label, Line, Shape, arc_h
 THIN = 0.6
 # least radius of the arc of a lost rotation, length of a lost translation's arrows, length of an
 # arc along the lost motion and of its heads; sizes
-LEAST_RADIUS, TRANSLATION, ALONG, HEAD = 0.6, 1.4, 2.0, 0.3
+LEAST_RADIUS = 0.6
+TRANSLATION = 1.4
+ALONG = 2.0
+HEAD = 0.3
 
 
 def actuation(at: Casters, steering: ArrayLike) -> list[Shape]:
@@ -76,7 +79,8 @@ def _lost(at: Casters, state: Singularity, opacity: float) -> list[Shape]:
     """Return the motion of the smallest singular value: two arrows, or an arc with two heads."""
     twist = np.asarray(state.directions[..., 2, :], float)
     paint = colour(LOST, opacity)
-    velocity, rate = twist[:2] + twist[2] * np.array([-at.middle[1], at.middle[0]]), twist[2]
+    velocity = twist[:2] + twist[2] * np.array([-at.middle[1], at.middle[0]])
+    rate = twist[2]
     # centre of the rotation from the middle: ẑ×v/ω; parallel lines have it at infinity
     speed = math.hypot(*velocity)
     if speed > at.settings.line_reach * at.size * abs(rate):

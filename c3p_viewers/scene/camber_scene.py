@@ -15,10 +15,14 @@ from c3p_viewers.scene.shapes import Label, Line, Shape
 
 # reach of the lines, radius of the arc and place of the label from the wheel centre; radii of the
 # wheel. Least angle with an arc, rad, and points of one
-REACH, ARC, LABEL = 2.0, 1.8, 2.3
-LEAST_ARC, POINTS = math.radians(0.5), 13
+REACH = 2.0
+ARC = 1.8
+LABEL = 2.3
+LEAST_ARC = math.radians(0.5)
+POINTS = 13
 # of the lines, radii of the wheel
-WIDTH, HEIGHT = 0.06, 0.35
+WIDTH = 0.06
+HEIGHT = 0.35
 
 
 def camber_scene(tricycle: PvcTricycle, joint: ArrayLike, frame: str = 'base_link'
@@ -62,11 +66,13 @@ def camber_scene(tricycle: PvcTricycle, joint: ArrayLike, frame: str = 'base_lin
 
 def _wheel(tricycle: PvcTricycle, number: int, side: float, angle: float, frame: str
            ) -> list[Shape]:
-    radius, offset = tricycle.outer_radius, tricycle.camber_offset
+    radius = tricycle.outer_radius
+    offset = tricycle.camber_offset
     # T_PW = Trans(0, ±(b − e), 0) Rx(γ) Trans(0, ±e, 0)
     centre = np.array([0.0, side * (tricycle.half_track - offset + offset * math.cos(angle)),
                        side * offset * math.sin(angle)])
-    paint, width = caster_colour(number - 1), WIDTH * radius
+    paint = caster_colour(number - 1)
+    width = WIDTH * radius
 
     def line(kind: str, points: Array, tint: tuple[float, float, float, float]) -> Line:
         return Line(f'camber_{kind}{number}', frame, tint, points, width)

@@ -48,7 +48,9 @@ class CasterMarkers:
                                    node.diagnostics.refuse)
         self._markers = MarkerScene(values.timeout)
         self._trail = Trail(values.path_points, values.path_spacing)
-        self._path_period, self._path_due, self._path_new = 1.0 / values.path_rate, 0.0, False
+        self._path_period = 1.0 / values.path_rate
+        self._path_due = 0.0
+        self._path_new = False
         self._drawn: object = None
         self._count = 0
         self._scene = node.create_publisher(MarkerArray, '~/scene', RELIABLE)
@@ -74,7 +76,8 @@ class CasterMarkers:
 
     def draw(self) -> None:
         """Publish the scene if joint states have come, and the path if it has grown."""
-        now, newest = time.monotonic(), self.reader.received('joint_states')
+        now = time.monotonic()
+        newest = self.reader.received('joint_states')
         if (newest is not None and newest is not self._drawn
                 and self._scene.get_subscription_count()):
             self._drawn = newest

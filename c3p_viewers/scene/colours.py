@@ -12,8 +12,13 @@ from c3p_plots.palette import CASTERS, GREEN, SKY, VERMILION, YELLOW
 Colour = tuple[float, float, float, float]
 
 # the ends of the measure's scale and its middle, the lost direction, slip and motion
-GOOD, FAIR, BAD = GREEN, YELLOW, VERMILION
-LOST, ALERT, MOTION, TEXT = VERMILION, '#E3182D', SKY, '#FFFFFF'
+GOOD = GREEN
+FAIR = YELLOW
+BAD = VERMILION
+LOST = VERMILION
+ALERT = '#E3182D'
+MOTION = SKY
+TEXT = '#FFFFFF'
 
 
 @lru_cache

@@ -15,7 +15,9 @@ from c3p_viewers.scene.settings import SceneSettings
 
 # heights above the ground, so that the ground does not hide flat shapes, and labels are above
 # the robot, and motions just over it; in sizes
-LIFT, ABOVE, OVER = 0.01, 1.6, 0.9
+LIFT = 0.01
+ABOVE = 1.6
+OVER = 0.9
 
 
 class Casters(NamedTuple):

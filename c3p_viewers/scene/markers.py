@@ -16,7 +16,9 @@ from c3p_viewers.scene.settings import layer
 from c3p_viewers.scene.shapes import Arc, Arrow, Ball, Label, Line, Shape
 
 # head of an arrow against its shaft: diameter and length, the latter at most part of the arrow
-HEAD_WIDTH, HEAD_LENGTH, HEAD_PART = 2.2, 3.5, 0.6
+HEAD_WIDTH = 2.2
+HEAD_LENGTH = 3.5
+HEAD_PART = 0.6
 # width of a blank against the height of the letters; without it RViz takes that of letters of 1 m
 BLANK = 0.3
 
@@ -52,7 +54,8 @@ class MarkerScene:
             With different names.
         stamp : int, ns
         """
-        names, markers = {shape.name for shape in shapes}, []
+        names = {shape.name for shape in shapes}
+        markers = []
         if self._shown is None:
             markers.append(Marker(action=Marker.DELETEALL))
         else:
@@ -113,7 +116,9 @@ def _fill_points(marker: Marker, places: Any) -> None:
     if len(marker.points) != len(values):
         marker.points = [Point() for _ in values]
     for point, (x, y, z) in zip(marker.points, values, strict=True):
-        point.x, point.y, point.z = x, y, z
+        point.x = x
+        point.y = y
+        point.z = z
 
 
 def _place(marker: Marker, position: Any) -> None:

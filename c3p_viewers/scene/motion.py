@@ -21,9 +21,12 @@ from c3p_viewers.scene.shapes import Arc, Arrow, Ball, Label, Line, Shape, arc_h
 
 # half length of an axle without a centre to point to, radius of the arc of the yaw rate, longest
 # twist arrow; sizes
-AXLE, TURN, LONGEST = 0.25, 0.5, 4.0
+AXLE = 0.25
+TURN = 0.5
+LONGEST = 4.0
 # most that the arc of the yaw rate goes round, and least that it is drawn for, rad
-WHOLE_TURN, LEAST_TURN = math.radians(300), math.radians(2)
+WHOLE_TURN = math.radians(300)
+LEAST_TURN = math.radians(2)
 
 
 def motion(at: Casters, twist: Array | None) -> list[Shape]:
@@ -56,11 +59,13 @@ def axles(at: Casters, centre: Array | None) -> list[Shape]:
     shapes: list[Shape] = []
     for i, (contact, across) in enumerate(zip(at.contact, at.across, strict=True)):
         half = AXLE * at.size
-        low, high = -half, half
+        low = -half
+        high = half
         if centre is not None:
             foot = float((centre - contact) @ across)
             most = at.settings.centre_reach * at.size
-            low, high = max(min(low, foot), -most), min(max(high, foot), most)
+            low = max(min(low, foot), -most)
+            high = min(max(high, foot), most)
         shapes.append(Line(f'axle_line_{i + 1}', at.settings.frame, caster_colour(i, 0.8),
                            raised(contact + np.outer([low, high], across), at.floor),
                            0.6 * at.width))
@@ -73,7 +78,8 @@ def _resting(at: Casters, twist: Array) -> bool:
 
 def _arrows(at: Casters, twist: Array) -> list[Shape]:
     """Return the arrow of the velocity and the arc of the yaw rate, over the platform."""
-    frame, paint = at.settings.frame, colour(MOTION)
+    frame = at.settings.frame
+    paint = colour(MOTION)
     height = at.over
     shapes: list[Shape] = []
     if math.hypot(*twist[:2]) >= at.settings.rest_speed:
@@ -92,7 +98,9 @@ def _centre(at: Casters, centre: Array | None) -> list[Shape]:
     """Return the ball at the centre, or an arrow towards it when it is far; both with a label."""
     if centre is None:
         return []
-    frame, paint, offset = at.settings.frame, colour(MOTION), centre - at.middle
+    frame = at.settings.frame
+    paint = colour(MOTION)
+    offset = centre - at.middle
     near = at.cut(offset, at.settings.centre_reach)
     place = at.middle + near
     distance = math.hypot(*offset)
@@ -111,7 +119,10 @@ def _centre(at: Casters, centre: Array | None) -> list[Shape]:
 
 # heights of torque arrows, slip arrows and the label of a suspect above the ground: over the
 # platform, which would hide them; longest slip arrow; sizes
-TORQUE, SLIP, LABEL, LONGEST_SLIP = 0.55, 0.7, 1.0, 2.0
+TORQUE = 0.55
+SLIP = 0.7
+LABEL = 1.0
+LONGEST_SLIP = 2.0
 # radius of the ring about a suspect, in casters' lengths (offset and radius)
 RING = 1.1
 
@@ -166,7 +177,8 @@ def slips(at: Casters, residual: Array, suspect: int | None, slipping: bool) -> 
 
 def _blame(at: Casters, i: int, speed: float) -> list[Shape]:
     """Return a ring around the suspect and a label with its slip."""
-    frame, paint = at.settings.frame, colour(ALERT)
+    frame = at.settings.frame
+    paint = colour(ALERT)
     radius = RING * float(at.robot.caster_offset[i] + at.robot.wheel_radius[i])
     height = at.settings.label_height * at.size
     return [Arc(f'suspect_{i + 1}', frame, paint, raised(at.contact[i], at.floor), radius, 0.0,

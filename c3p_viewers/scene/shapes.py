@@ -127,5 +127,6 @@ def raised(point: ArrayLike, height: float) -> Array:
     """Return points (…, 3) at this height from planar ones (…, 2)."""
     plane = np.asarray(point, float)
     out = np.empty((*plane.shape[:-1], 3))
-    out[..., :2], out[..., 2] = plane, height
+    out[..., :2] = plane
+    out[..., 2] = height
     return out

@@ -24,7 +24,8 @@ Array = NDArray[np.float64]
 
 # coordinates that no point has: they mark the place
 PLACE = 1.2345678901234567e300
-POINT, COLOUR = 3 * 8, 4 * 4
+POINT = 3 * 8
+COLOUR = 4 * 4
 
 
 def filled(message: MarkerArray, points: Sequence[Array],
@@ -51,7 +52,9 @@ def filled(message: MarkerArray, points: Sequence[Array],
         marker.points = [Point(x=PLACE, y=float(k), z=PLACE)]
         marker.colors = [] if colours[k] is None else [ColorRGBA()]
     data = serialize_message(message)
-    order, parts, done = byte_order(data), [], 0
+    order = byte_order(data)
+    parts = []
+    done = 0
     for k, (places, shades) in enumerate(zip(points, colours, strict=True)):
         begin = data.index(struct.pack(order + '3d', PLACE, k, PLACE), done)
         count = struct.pack(order + 'I', len(places))
@@ -70,7 +73,8 @@ SHADES = np.array([[0.16, 0.30, 0.22], [0.36, 0.50, 0.27], [0.66, 0.60, 0.38], [
 # smaller differences of height are rounding, and all one colour, m
 LEAST_RELIEF = 1e-3
 # towards the sun, and the fraction of ambient light
-SUN, AMBIENT = np.array([-0.5, 0.3, 0.812]), 0.45
+SUN = np.array([-0.5, 0.3, 0.812])
+AMBIENT = 0.45
 # offset of the contact paths above their points, so that the flat triangles of the ground do not
 # hide them, m
 LIFT = 0.01
@@ -83,7 +87,8 @@ def shades(mesh: Mesh) -> Array:
     RViz lights no triangles that have colours of their own, so the slopes would not be seen.
     """
     height = mesh.vertices[:, 2]
-    low, relief = height.min(), np.ptp(height)
+    low = height.min()
+    relief = np.ptp(height)
     level = (height - low) / relief if relief > LEAST_RELIEF else np.full(len(height), 0.4)
     steps = np.linspace(0.0, 1.0, len(SHADES))
     colour = np.column_stack([np.interp(level, steps, channel) for channel in SHADES.T])
@@ -171,13 +176,15 @@ class WheelPaths:
         self.changed = False
         # a line has two points, even the one that has only begun
         places = np.array([self._places[0], *self._places])
-        markers, points = [], []
+        markers = []
+        points = []
         for which, (space, width, lift) in enumerate((('contact', 0.025, LIFT),
                                                       ('wheel_center', 0.008, 0.0))):
             for i in range(places.shape[2]):
                 marker = _marker(space, i + 1, Marker.LINE_STRIP, frame, stamp,
                                  caster_colour(i)[:3])
-                marker.scale.x, marker.pose.position.z = width, lift
+                marker.scale.x = width
+                marker.pose.position.z = lift
                 markers.append(marker)
                 points.append(places[:, which, i])
         return filled(MarkerArray(markers=markers), points)

@@ -41,7 +41,8 @@ class Trail:
 
     def __init__(self, length: int = 2000, spacing: float = 0.02, turn: float = 0.1) -> None:
         """Start empty."""
-        self._spacing, self._turn = spacing, turn
+        self._spacing = spacing
+        self._turn = turn
         self.poses: deque[tuple[float, float, float]] = deque(maxlen=length)
 
     def add(self, pose: ArrayLike) -> bool:
@@ -94,10 +95,13 @@ def planned_line(robot: CasterRobot, poses: ArrayLike, frame: str, settings: Sce
 
 # the ellipse holds the place, and the sector the heading, with a probability of 95 %: square root
 # of χ² of two degrees, and of one
-ELLIPSE, SECTOR = 2.4477, 1.9600
+ELLIPSE = 2.4477
+SECTOR = 1.9600
 
 # points around the ellipse, length of the sector, size; smaller ellipses are not seen, size
-AROUND, REACH, LEAST = 36, 1.6, 0.01
+AROUND = 36
+REACH = 1.6
+LEAST = 0.01
 
 
 def uncertainty(robot: CasterRobot, pose: ArrayLike, covariance: ArrayLike, frame: str,
@@ -129,8 +133,10 @@ def uncertainty(robot: CasterRobot, pose: ArrayLike, covariance: ArrayLike, fram
     [0.98, 0.49, 0.0]
     """
     x, y, yaw = np.asarray(pose, float).tolist()
-    spread, size = np.asarray(covariance, float), length_scale(robot)
-    paint, width = colour(CASTERS[3]), 0.7 * settings.line_width * size
+    spread = np.asarray(covariance, float)
+    size = length_scale(robot)
+    paint = colour(CASTERS[3])
+    width = 0.7 * settings.line_width * size
     shapes: list[Shape] = []
     # a covariance from a message may be negative by rounding
     variance, axes = np.linalg.eigh(spread[:2, :2])

@@ -54,7 +54,8 @@ class TricycleMarkers:
                                  [joint.name for joint in self._vehicle.joints])
         self._camber = MarkerScene(values.timeout)
         self._paths = WheelPaths(values.path_points, values.path_spacing)
-        self._path_period, self._path_due = 1.0 / values.path_rate, 0.0
+        self._path_period = 1.0 / values.path_rate
+        self._path_due = 0.0
         # middle of the ground that was published last
         self._middle: Array | None = None
         self._drawn: object = None
@@ -79,7 +80,8 @@ class TricycleMarkers:
 
     def draw(self) -> None:
         """Publish the camber if joint states have come, and ground and paths as they change."""
-        now, newest = time.monotonic(), self.reader.received('joint_states')
+        now = time.monotonic()
+        newest = self.reader.received('joint_states')
         joints = None if newest is None else self.reader.joints(now)
         if joints is None:
             return
@@ -97,7 +99,8 @@ class TricycleMarkers:
 
     def _show_ground(self, ground: Terrain, placed: Placed) -> None:
         """Publish the ground when the vehicle has left the middle half of it."""
-        half, at = self._values.terrain_size / 2, placed.pose[:2]
+        half = self._values.terrain_size / 2
+        at = placed.pose[:2]
         if self._middle is not None and np.abs(at - self._middle).max() <= half / 2:
             return
         # on one grid at all times, so that the triangles do not move with the vehicle

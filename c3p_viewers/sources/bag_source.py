@@ -106,7 +106,8 @@ class BagSource:
             they are older than half a second.
         """
         time = float(np.clip(time, self.start, self.end))
-        joints, odom = self.log.joints, self.log.odom
+        joints = self.log.joints
+        odom = self.log.odom
         steering, steering_rate, wheel_angle, wheel_rate = (
             _between(joints.time, value, time) for value in (
                 joints.steering, joints.steering_rate, joints.wheel_angle, joints.wheel_rate))
@@ -114,7 +115,8 @@ class BagSource:
         if torque is None:
             measured = _between(joints.time, joints.wheel_torque, time)
             torque = measured if np.isfinite(measured).all() else None
-        count, turning = len(steering), None
+        count = len(steering)
+        turning = None
         if torque is not None and len(torque) > count:
             torque, turning = torque[:count], torque[count:]
         slip = _slip_at(self.log.slip, time)

@@ -62,8 +62,10 @@ class TopicTap:
     def __init__(self, node: Node, topic: str, kind: str,
                  take: Callable[[bytes, str], None]) -> None:
         """Subscribe."""
-        self._node, self._take = node, take
-        self.topic, self.kind = node.resolve_topic_name(topic), kind
+        self._node = node
+        self._take = take
+        self.topic = node.resolve_topic_name(topic)
+        self.kind = kind
         self.count = 0
         self._subscription: Any = None
         self._subscribe(wanted_profile(False))

@@ -120,7 +120,8 @@ class MomentReader(NewestMessages):
 
     def _joints(self, message: Any) -> tuple[int, tuple[Array, Array, Array, Array]]:
         """Return the stamp, and steering, its rate, wheel angle and its rate of the model."""
-        robot, values = self.robot, []
+        robot = self.robot
+        values = []
         for names, sign, zero in ((robot.steering_joints, robot.steering_sign,
                                    robot.steering_zero), (robot.wheel_joints, robot.wheel_sign,
                                                           0.0)):

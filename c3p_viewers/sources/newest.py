@@ -21,7 +21,8 @@ from c3p_ros.cdr import MOST_BYTES, MessageError
 # age from which on a message is not used, s
 LASTS = 0.5
 # limits of c3p_ros.messages, which needs ROS 2: of values, and of the length of a quaternion
-LARGEST, QUATERNION_TOLERANCE = 1e9, 0.01
+LARGEST = 1e9
+QUATERNION_TOLERANCE = 0.01
 
 
 class Received(NamedTuple):
@@ -52,7 +53,10 @@ class NewestMessages:
                  refuse: Callable[[str, object], None] = lambda topic, reason: None,
                  large: Sequence[str] = ()) -> None:
         """Begin without messages."""
-        self._topics, self._lasts, self._refuse, self._large = topics, lasts, refuse, large
+        self._topics = topics
+        self._lasts = lasts
+        self._refuse = refuse
+        self._large = large
         self._types = message_types()
         self._received: dict[str, Received] = {}
         self._read: dict[str, tuple[Received, Any]] = {}
@@ -170,7 +174,8 @@ def stamp_of(header: Any) -> int:
 
 def spatial_pose(pose: Any) -> Array:
     """Return position and quaternion x, y, z, w (7,) of a Pose; MessageError without rotation."""
-    p, q = pose.position, pose.orientation
+    p = pose.position
+    q = pose.orientation
     values = finite((p.x, p.y, p.z, q.x, q.y, q.z, q.w), 'pose')
     length = float(np.linalg.norm(values[3:]))
     if not abs(length - 1.0) <= QUATERNION_TOLERANCE:
@@ -187,7 +192,8 @@ def planar_pose(pose: Any) -> Array:
 
 def spatial_twist(twist: Any) -> Array:
     """Return linear and angular velocity (6,) of a Twist; MessageError if not finite."""
-    v, w = twist.linear, twist.angular
+    v = twist.linear
+    w = twist.angular
     return finite((v.x, v.y, v.z, w.x, w.y, w.z), 'twist')
 
 

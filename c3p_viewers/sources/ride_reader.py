@@ -112,7 +112,8 @@ class RideReader(NewestMessages):
 
     def moment(self, now: float) -> RideMoment | None:
         """Return the moment at `now`, s by the clock of `put`; None without fresh messages."""
-        joints, placed = self.joints(now), self.placed(now)
+        joints = self.joints(now)
+        placed = self.placed(now)
         if joints is None or placed is None:
             return None
         stamp, joint, rate = joints

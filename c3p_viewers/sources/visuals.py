@@ -23,7 +23,8 @@ READ = ('.stl', '.obj', '.dae')
 # of all shapes of a robot together
 MOST_TRIANGLES = 1_000_000
 # colour without a material, and segments of a cylinder
-GREY, AROUND = (0.7, 0.7, 0.7, 1.0), 32
+GREY = (0.7, 0.7, 0.7, 1.0)
+AROUND = 32
 # of a coordinate, a size or a scale, m; some meshes are in mm
 LARGEST = 1e6
 
@@ -70,7 +71,8 @@ def visuals(urdf: str, robot: str | Path = '') -> list[Visual]:
     """
     root = parse_xml(urdf)
     colours = {material.get('name'): _rgba(material) for material in root.findall('material')}
-    found, triangles = [], 0
+    found = []
+    triangles = 0
     for link in root.findall('link'):
         for k, element in enumerate(link.findall('visual')):
             what = f'link {brief(link.get("name", ""))} visual {k + 1}'
@@ -89,7 +91,8 @@ def visuals(urdf: str, robot: str | Path = '') -> list[Visual]:
                 raise ModelError(f'{what} origin = {brief(pose[:3, 3].tolist())}: at most '
                                  f'{LARGEST:.0f}')
             corners = np.asarray(mesh.triangles, float) @ pose[:3, :3].T + pose[:3, 3]
-            faces, corners = corners, corners.reshape(-1, 3)
+            faces = corners
+            corners = corners.reshape(-1, 3)
             normal = np.cross(faces[:, 1] - faces[:, 0], faces[:, 2] - faces[:, 0])
             length = np.linalg.norm(normal, axis=1, keepdims=True)
             normal = normal / np.where(length > 0.0, length, 1.0)

@@ -74,7 +74,8 @@ def tree_from_urdf(xml_text: str, *, floating: bool = False, locked: Iterable[st
         raise ModelError(f'locked = {sorted(unknown)}: no such joints; there are '
                          + ', '.join(joint.name for joint in urdf.joints))
     joints = [Joint(ROOT_JOINT, 'floating' if floating else 'fixed')]
-    bodies, rows = [_body(urdf.links[urdf.root])], {urdf.root: 0}
+    bodies = [_body(urdf.links[urdf.root])]
+    rows = {urdf.root: 0}
     parents: list[str] = []
     for joint in urdf.joints:
         parent = joint.parent
@@ -101,7 +102,8 @@ def _links(joint: UrdfJoint, link: Link, locked: bool) -> list[tuple[Joint, Body
         raise ModelError(f'joint {joint.name}: type = {joint.kind!r}: must be one of '
                          + ', '.join(KINDS))
     kind = 'fixed' if locked else KINDS[joint.kind]
-    turn, place = joint.origin[:3, :3], joint.origin[:3, 3]
+    turn = joint.origin[:3, :3]
+    place = joint.origin[:3, 3]
     if kind != 'planar' or joint.axis[2] == 1.0:
         return [(Joint(joint.name, kind, joint.axis, turn, place), _body(link))]
     # the chain moves across z: turn z to the axis, and back behind it
