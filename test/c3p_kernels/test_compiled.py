@@ -1,16 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The kernels give the same numbers compiled and as plain Python."""
 
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
-from source_tree import python_path
-
-ROOT = Path(__file__).parents[2]
+from plain_python import compiled_and_plain
 
 PROGRAM = """
 import json
@@ -34,15 +26,7 @@ print(json.dumps([np.ravel(part).tolist() for part in out]))
 """
 
 
-def numbers(**environment):
-    done = subprocess.run([sys.executable, '-c', PROGRAM], cwd=ROOT, check=True, text=True,
-                          capture_output=True, env={**os.environ, 'PYTHONPATH': python_path(ROOT),
-                                                    **environment})
-    return [np.array(part) for part in json.loads(done.stdout)]
-
-
 def test_plain_python_gives_the_numbers_of_the_compiled_kernels():
-    compiled, plain = numbers(NUMBA_DISABLE_JIT='0'), numbers(NUMBA_DISABLE_JIT='1')
     # a compiler may fuse a multiplication with an addition: one rounding less per operation
-    for got, expected in zip(plain, compiled, strict=True):
+    for expected, got in compiled_and_plain(PROGRAM):
         np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-12)

@@ -24,7 +24,9 @@ SAMPLES = 240
 
 def numbers(estimate):
     """Return all numbers of an estimate in a row."""
-    slip, grip, faults = estimate.slip, estimate.grip, estimate.faults
+    slip = estimate.slip
+    grip = estimate.grip
+    faults = estimate.faults
     parts = (estimate.pose, estimate.twist, estimate.pose_covariance, estimate.twist_covariance,
              estimate.residual, estimate.doubt, estimate.distance, slip.residual, slip.suspect,
              slip.slipping, slip.likelihood, slip.statistic, grip.excess, grip.held, grip.twist,

@@ -28,7 +28,10 @@ def test_the_fit_is_stationary_and_no_other_twist_has_less_cost(case, seed):
     n, rng = robot.count, np.random.default_rng(seed)
     wheel, steer, _ = inverse(robot, steering, twist)
     fit = RigidFit.new(n)
-    contact, weight, residual, information = fit.contact, fit.weight, fit.residual, fit.information
+    contact = fit.contact
+    weight = fit.weight
+    residual = fit.residual
+    information = fit.information
     fit.steering[:], weight[:] = steering, rng.uniform(0.1, 2.0, (n, 2))
     kernels.measured(robot.geometry, wheel + rng.normal(size=n), steer + rng.normal(size=n),
                      contact)
