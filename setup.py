@@ -120,7 +120,7 @@ if not any(command.endswith('wheel') for command in sys.argv):
     data_files.append(('bin', ['scripts/c3p']))
 for room in ('launch', 'config'):
     data_files += tree(room, f'{share}/{room}')
-# mesh URIs are package://c3p/c3p_description/..., so the share tree repeats that folder
+# mesh URIs are package://c3p/c3p_description/..., so the installed tree repeats that folder
 for room in ('robots', 'vehicles', 'terrains', 'urdf', 'meshes', 'rviz', 'worlds'):
     data_files += tree(f'c3p_description/{room}', f'{share}/c3p_description/{room}')
 
@@ -184,7 +184,7 @@ setup(
     },
     data_files=data_files,
     python_requires=f'>={PYTHONS[0]}',
-    # Numba as c3p_kernels/compiled.py says, which uses parts that are not public
+    # Numba: the range of c3p_kernels/compiled.py, which uses parts that are not public
     install_requires=['setuptools>=64', 'numpy>=1.26', 'scipy>=1.11', 'numba>=0.58.1,<0.69',
                       'PyYAML>=6', 'matplotlib>=3.6', 'tqdm>=4.60', 'rosbags>=0.11.7',
                       'tornado>=6.1'],

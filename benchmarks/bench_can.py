@@ -120,7 +120,7 @@ def interface(channel: str, rate: float, seconds: float) -> dict[str, float]:
 
     CardBus.sync, CardBus.order = timed_sync, timed_order
     link = CardLink(BusAddress('serial', channel), robot, settings,
-                    # who answers at once: the controllers' time is none of the bus
+                    # answers at once: the controllers' computing time is not part of the bus
                     lambda joints, stamp: link.command(0.0 * joints.wheel_rate, stamp),
                     time.time_ns)
     link.connect()

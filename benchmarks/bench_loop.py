@@ -54,7 +54,7 @@ def child(kind: str, rate: float, seconds: float, ahead: bool, real_time: bool) 
         if real_time:
             apply(RealTime(priority=50, lock_memory=True, awake=True, busy_wait=0.06 / rate))
         session.wait(2.0)
-        # from here on the goal is under way and the figures count
+        # from here on the goal is under way and samples count
         goal = nodes[0].create_publisher(PoseStamped, 'goal_pose', 1)
         session.wait(0.5)
         message = PoseStamped()

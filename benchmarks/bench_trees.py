@@ -43,7 +43,7 @@ from c3p_multibody.trees.tracing import traced_aba, traced_rnea
 ROUNDS, RUN = 101, 5e-4
 # bytes of the inertia matrices of a batch: it stays in the processor's second cache
 BATCH = 2**17
-# states of a batch of straight-line code, so many that the call itself does not count
+# states of a batch of straight-line code, large enough for the cost of the call to vanish
 SAMPLES = 4096
 SIZES = (3, 7, 12, 24, 48, 96)
 CURVE = (2, 3, 4, 6, 8, 10, 12, 16, 24, 32, 48, 64, 96)

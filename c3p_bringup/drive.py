@@ -43,7 +43,7 @@ SENT_AGAIN = 2.0
 CANCELLED_WITHIN = 1.0
 
 # time until the last diagnostics are recorded, s: of nodes of this process, which publish them
-# when asked, and of others, which publish once a second
+# on request, and of others, which publish once a second
 RECORDED_WITHIN = 0.2
 DIAGNOSED_WITHIN = 1.1
 

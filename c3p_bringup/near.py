@@ -27,5 +27,5 @@ def stay_near(environment: MutableMapping[str, str] = os.environ) -> str:
     try:
         return open_reach(environment, of_this_process())
     except RuntimeError:
-        # without a middleware the nodes do not start, and say so
+        # without a middleware the nodes do not start, and report why
         return ''

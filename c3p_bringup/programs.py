@@ -35,7 +35,7 @@ def __getattr__(name: str) -> Callable[[], Any]:
 
 def run(module: str, function: str) -> Any:
     """Import a program and return what its `function` returns."""
-    # a command was interrupted; a node ends as it is asked to
+    # a command was interrupted; a node ends on request
     code = 130 if function == 'command' else 0
     before = {number: signal.signal(number, lambda *_: os._exit(code))
               for number in (signal.SIGINT, signal.SIGTERM)}

@@ -147,7 +147,7 @@ class VelocityControllerNode(SuiteNode):
         self._output.carry_out(decision, stamp)
         self._stop.deceleration = self._law.halts(command)
         taken = time.perf_counter() - begin
-        # the torque is on its way
+        # the torque is published
         self.afterwards(lambda: self._end(taken, dt))
 
     def _end(self, taken: float, dt: float | None) -> None:

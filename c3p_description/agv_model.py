@@ -185,7 +185,7 @@ class Agv:
         r = self.wheel_radius
         a = self.axle_distance
         d = self.caster_offset
-        # what a rolling wheel weighs along its way
+        # effective mass of a rolling wheel along its path
         rolling = self.wheel_mass + self.wheel_spin_inertia / r**2
         ahead = 1.0 - self.link_com / d
         values = np.array([

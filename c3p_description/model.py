@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 Array: TypeAlias = NDArray[Any]
 
 # a field of a dataclass that is given as numbers or sequences and kept as an array: an annotation
-# of a field says one of both, so that readers of arrays and givers of numbers need this one
+# has one type for both, and a narrower one is wrong for the caller or for the reader of the field
 ArrayField: TypeAlias = Any
 
 # standard gravity, m/s²

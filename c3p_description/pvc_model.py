@@ -27,7 +27,7 @@ _POSITIVE = ('wheelbase', 'half_track', 'wheel_radius', 'tube_radius', 'steering
              'camber_limit', 'steering_rate_limit', 'drive_rate_limit', 'platform_mass',
              'fork_mass', 'camber_arm_mass', 'wheel_mass')
 _ANGLES = ('steering_limit', 'camber_limit')
-# a wheel that turns or leans further than this lies on its side
+# a wheel that steers or rolls over by more than this is on its side
 _LARGEST_ANGLE = math.pi / 2
 
 

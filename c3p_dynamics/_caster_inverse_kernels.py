@@ -158,7 +158,7 @@ def share_inline(pack):
     ax = pack[at + 3]
     ay = pack[at + 4]
     aw = pack[at + 5]
-    # f: M ν̇ + G, of the platform and then of each caster; a: the normal matrix of the share
+    # f: M ν̇ + G, of the platform and then of each caster; a: the normal matrix of the distribution
     f0, f1, f2 = platform_force(pack[0], pack[1], pack[2], pack[3], vx, vy, w, ax, ay, aw)
     a00 = pack[6]
     a01 = 0.0

@@ -162,7 +162,7 @@ def share_weighted(reach, target, weight, ridge, low, high, torque):
     z1 = 0.0
     z2 = 0.0
     for step in range(1, MOST_STEPS + 1):
-        # the residual at z, and the matrix of the linear piece that z lies in
+        # the residual at z, and the matrix of the linear piece that contains z
         r0 = t0 - ridge * z0
         r1 = t1 - ridge * z1
         r2 = t2 - ridge * z2
@@ -197,7 +197,7 @@ def share_weighted(reach, target, weight, ridge, low, high, torque):
         d2 = (r2 - l2 * r0 - l3 * y1) / (m22 - l2 * m02 - l3 * s2)
         d1 = y1 / p1 - l3 * d2
         d0 = r0 / m00 - l1 * d1 - l2 * d2
-        # the step ends at the root unless a wheel meets or leaves a limit on the way
+        # the step ends at the root unless a wheel meets or leaves a limit before it
         bent = False
         for i in range(n):
             b0 = w0 * reach[0, i]

@@ -81,7 +81,7 @@ def judge_faults(wheel_rate, faults, dt):
     else:
         faults.held[0] = 0.0
         faults.path[0] = 0.0
-    # two casters contradict each other, without a third that could tell which is right
+    # two casters contradict each other, without a third that shows which is right
     if faults.alarm[0] != 0.0 and n > 2:
         name_fault(faults, dt)
         find_caster(faults)
@@ -136,7 +136,7 @@ def name_fault(faults, dt):
             for k in range(2):
                 if memory[i, LEAPT + k] < SUDDEN:
                     faults.jumped[i, k] = 1.0
-    # what decays behind the low-pass says less than what began it
+    # what decays behind the low-pass is weaker evidence than what began it
     least = faults.alarm_above
     if faults.since[0] > faults.time_constant:
         least = max(least, FADED * faults.peak[0])

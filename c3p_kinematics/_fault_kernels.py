@@ -46,8 +46,8 @@ UNSURE = 19
  STEERING_JUMP, STEERING_DRIFT) = range(8)
 KINDS = 8
 
-# a jump is a sample whose innovation is so many times those beside it, and so many deviations of
-# the low-passed one
+# a jump is a sample whose innovation is this many times those beside it, and this many deviations
+# of the low-passed one
 ALONE = 4.0
 LEAP = 8.0
 
@@ -369,7 +369,7 @@ def kinds(faults, slips):
             table[i, ROLLING_SLIP] = slips * along
             table[i, ROLLING_DRIFT] = (1 - slips) * along
         if faults.jumped[i, 1] != 0.0:
-            # no contact moves sideways for one sample only; behind the low-pass the jump lies
+            # no contact moves sideways for one sample only; behind the low-pass the jump is
             # across the wheel halfway, not as it is now
             for k in range(KINDS):
                 table[i, k] = 0.0

@@ -136,7 +136,7 @@ def track(geometry, motion, slip, dt):
     turn(motion.steering, residual, contact)
     for i in range(n):
         for j in range(2):
-            # a fit that failed (all contact points in one place) is no evidence
+            # a fit that failed (all contact points in one place) is not evidence
             new = contact[i, j] if math.isfinite(contact[i, j]) else 0.0
             slip.mean[i, j] += gain * (new - slip.mean[i, j])
     turn(motion.steering, slip.mean, contact)
@@ -168,8 +168,8 @@ def watch_slip(geometry, motion, slip, dt):
 @inner
 def judge_slip(geometry, steering, slip, dt):
     """Start and end the alarm by the present χ²; during an alarm isolate the wheel."""
-    # hysteresis in level and time: what has to last before a change begins anew whenever χ²
-    # leaves the side of its limit that asks for it
+    # hysteresis in level and time: the time before a change begins anew whenever χ² returns to
+    # the other side of its limit
     slipping = slip.slipping[0] != 0.0
     statistic = slip.statistic[0]
     changing = statistic < slip.clear_below if slipping else statistic > slip.alarm_above

@@ -24,7 +24,7 @@ from c3p_kinematics.fault_report import FaultReport
 from c3p_kinematics.odometry_states import Faults, RigidFit
 from c3p_kinematics.slip import FALSE_ALARM, thresholds, vectors
 
-# as _fault_kernels.py and _fault_alarm_kernels.py say
+# as stated in _fault_kernels.py and _fault_alarm_kernels.py
 OCCAM = kernels.OCCAM
 PRIOR = alarm.PRIOR
 SLIPS = alarm.SLIPS

@@ -30,7 +30,7 @@ from c3p_kinematics import _planar_kernels as kernels
 SMALL = 0.06
 AS_WELL = 2.0
 
-# the fastest wheel turns by less in the whole window: nothing can be told, rad
+# the fastest wheel turns by less in the whole window: nothing can be concluded, rad
 LEAST_TURN = 0.1
 
 WHEELS = 'wheels'

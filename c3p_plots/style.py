@@ -222,7 +222,7 @@ def tell_apart(axes: Axes) -> None:
     for line, kind in alike:
         order = seen.get((kind, to_hex(line.get_color())), 0)
         if order and kind[2] not in NO_MARKER:
-            # a dot is not told from a disc
+            # a dot and a disc look the same
             others = [m for m in MARKERS if m != str(kind[2]).replace('.', 'o')]
             line.set_marker(others[(order - 1) % len(others)])
         elif order and kind[1] == '-':

@@ -191,7 +191,7 @@ class Slot(NamedTuple):
 
     kind: str
     place: int
-    # hides the method of tuples, which nobody calls on a slot
+    # hides the method of tuples, which are never called on a slot
     count: int  # type: ignore[assignment]
 
     @property

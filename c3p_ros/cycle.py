@@ -105,7 +105,7 @@ class StampJoin:
         if stamp <= self._done:
             if (self._done - stamp) * 1e-9 <= RESTART:
                 return None
-            # time was set back, or a stamp far ahead was believed: a new time line
+            # time was set back, or a stamp far ahead was accepted: a new time line
             self.clear()
         cycle = self._waiting.setdefault(stamp, {})
         cycle[part] = value

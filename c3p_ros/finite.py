@@ -51,7 +51,8 @@ def check_serialized(topic: str, data: bytes, kind: Any) -> None:
     """
     try:
         message = deserialize_message(data, kind)
-    except Exception as error:  # whatever the middleware raises for what is no such message
+    # the middleware raises exceptions of any type for bytes of another message
+    except Exception as error:
         raise PublishError(topic, f'no {kind.__name__}: {error}') from error
     check_message(topic, message)
 

@@ -71,7 +71,7 @@ def qos_difference(offered: QoSProfile, requested: QoSProfile) -> str:
     ''
     """
     compatibility, reason = qos_check_compatible(offered, requested)
-    # a warning stands for a policy that the middleware does not know
+    # a warning stands for a policy that is unknown to the middleware
     if compatibility != QoSCompatibility.ERROR:
         return ''
     reasons = [part.removeprefix('ERROR:').strip() for part in reason.split(';')
@@ -82,7 +82,7 @@ def qos_difference(offered: QoSProfile, requested: QoSProfile) -> str:
 def difference(publisher: TopicEndpoint, subscription: Subscription) -> str:
     """Return why a publisher is not received by a subscription; '' if it is, or may be."""
     expected = type_name(subscription.msg_type)
-    # empty where the middleware does not tell
+    # empty where the middleware does not report it
     if publisher.topic_type not in ('', expected):
         return f'publishes {publisher.topic_type}, {expected} is expected'
     return qos_difference(publisher.qos_profile, subscription.qos_profile)

@@ -92,7 +92,7 @@ class SuiteNode(WatchedNode):
         self._simulated = bool(self.get_parameter('use_sim_time').value)
         self.parameters = Parameters(self, COMMON, *schemas, own=self.OWN_GROUPS,
                                      more=self.MORE_ENTRIES)
-        # what its file says is taken for something else; one node of the chain logs them
+        # entries of its file that were taken for others; one node of the chain logs them
         self.robot_warnings: tuple[str, ...] = ()
         self.robot = self._load_robot()
         self._processor = CrowdedProcessor()

@@ -46,7 +46,7 @@ class OrderlyNode(Node):
                     OrderlyNode.destroy_node(self)
                 raise
 
-        setattr(cls, '__init__', whole)  # noqa: B010 (as mypy wants it)
+        setattr(cls, '__init__', whole)  # noqa: B010 (required by mypy)
 
     def __init__(self, name: str, **options: Any) -> None:
         """Create the node without parts."""

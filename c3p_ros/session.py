@@ -116,7 +116,7 @@ class Session:
                              'rclpy.shutdown() before a session')
         # before: rclpy keeps a context whose initialisation failed half-way, and refuses the next
         self._stack.callback(rclpy.try_shutdown)
-        # the error says what the log would; and places in the sources of rcl help nobody
+        # the error has the text of the log, without places in the sources of rcl
         set_logger_level('rcl', LoggingSeverity.FATAL)
         try:
             without = why_without()

@@ -21,7 +21,7 @@ Y = (0.0, 1.0, 0.0)
 Z = (0.0, 0.0, 1.0)
 SURFACES: dict[str, Callable[..., WheelSurface]] = {
     'torus': Torus, 'sphere': sphere, 'ellipsoid': Ellipsoid, 'cylinder': CappedCylinder}
-# camber beyond which a wheel lies flat, rad
+# camber beyond which a wheel is flat on the ground, rad
 MOST_CAMBER = math.radians(60.0)
 
 

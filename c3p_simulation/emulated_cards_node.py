@@ -45,7 +45,7 @@ class EmulatedCardsNode(SuiteNode):
         super().__init__('emulated_cards', HERE / 'plant_parameters.yaml',
                          HERE / 'emulated_cards_parameters.yaml', **options)
         values = self.parameters.value
-        # the cards count and delay; the robot itself tells true angles
+        # the cards count and delay; the robot itself publishes true angles
         plant = plant_of_parameters(values, self.robot, 'ideal')
         start_of_parameters(plant, values)
         self._bus = self._open_bus(values.bus)

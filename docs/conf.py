@@ -30,7 +30,7 @@ myst_enable_extensions = ['colon_fence', 'dollarmath', 'amsmath', 'attrs_block']
 # as a forge makes them, so that links to headings hold in both
 myst_heading_anchors = 4
 
-# indented code is formulas and drawings; what has a language says so
+# indented code is formulas and drawings; blocks with a language name it
 highlight_language = 'none'
 default_role = 'literal'
 # texts are typed as they are meant

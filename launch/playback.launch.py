@@ -111,6 +111,6 @@ def generate_launch_description() -> LaunchDescription:
     """Return the arguments and what they start."""
     return LaunchDescription([
         *ARGUMENTS, *rviz_arguments('false'), marker_argument(),
-        # first what can fail for want of a package, so that nothing is started in vain
+        # first what can fail for lack of a package, so that nothing is started in vain
         OpaqueFunction(function=rviz), OpaqueFunction(function=markers),
         OpaqueFunction(function=play)])

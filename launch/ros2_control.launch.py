@@ -45,7 +45,7 @@ PACKAGES = {'mock': ['controller_manager'],
             'topic': ['controller_manager', 'joint_state_topic_hardware_interface'],
             'gazebo': ['controller_manager', 'gz_ros2_control', 'ros_gz_sim', 'ros_gz_bridge'],
             'mujoco': ['controller_manager', 'mujoco_ros2_control']}
-# these tell the time of their simulation
+# these publish the time of their simulation
 TELL_TIME = ('gazebo', 'mujoco')
 
 # of joint_states: their controller manager stamps with the /clock that it has received, s
@@ -100,7 +100,7 @@ def replace_special(nodes: dict[str, dict[str, Any]]) -> None:
     for name, entry in nodes['controller_manager'].items():
         if isinstance(entry, dict) and entry.get('type') == SPECIAL:
             entry['type'] = GENERAL
-            # the special one sets it by itself
+            # the special one sets it on its own
             nodes.setdefault(name, {}).setdefault('interface_name', 'effort')
             get_logger('c3p').info(f'{name}: {special} is not installed: {GENERAL} in its place, '
                                    'which keeps its last efforts when it is deactivated')

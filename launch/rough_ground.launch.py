@@ -58,6 +58,6 @@ def generate_launch_description() -> LaunchDescription:
     """Return the arguments and what they start."""
     return LaunchDescription([
         *common_arguments('pvc_tricycle'), *ARGUMENTS, *rviz_arguments('false'),
-        # first what can fail for want of a package, so that nothing is started in vain
+        # first what can fail for lack of a package, so that nothing is started in vain
         OpaqueFunction(function=rviz), state_publisher(needed=False),
         OpaqueFunction(function=vehicle)])

@@ -22,7 +22,7 @@ from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 # every robot of a graph would publish /clock
 LEFT_OUT = ('namespace', 'use_sim_time')
 
-# far enough apart to be told from each other in one picture, m
+# far enough apart to be distinguished in one picture, m
 STARTS = ('[0.0, 0.0, 0.0]', '[2.0, 0.0, 0.0]')
 
 ARGUMENTS = [

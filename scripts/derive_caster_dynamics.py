@@ -78,7 +78,7 @@ def derive() -> tuple[Callable[..., Any], Callable[..., Any]]:
               + ip * speeds[2]**2) / 2
     platform = sp.lambdify((*inertias, *twist), [e.subs(phi, 0) for e in project(energy, free)],
                            'mpmath')
-    # the caster trails: link and contact lie behind the pivot, against the rolling direction
+    # the caster trails: link and contact are behind the pivot, against the rolling direction
     pivot = base + turn(phi) * sp.Matrix([hx, hy])
     rolling = turn(phi + steer) * sp.Matrix([0, 1])
     axle = turn(phi + steer) * sp.Matrix([1, 0])

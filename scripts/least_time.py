@@ -23,14 +23,14 @@ from c3p_description import load  # noqa: E402
 from c3p_description.model import Array, CasterRobot  # noqa: E402
 from c3p_simulation.plants.plant import AnalyticPlant  # noqa: E402
 
-# after the casters are aligned they stay so, and the robot on its path, for so long, s; then it
-# travels with at least this part of the speed asked for
+# after the casters are aligned they stay so, and the robot on its path, for this time, s; then it
+# travels with at least this part of the requested speed
 HOLD, SPEED_AFTER = 0.5, 0.5
 
 # what the collocation may be wrong by: part of the tolerance, and rad
 PATH_MARGIN, ANGLE_MARGIN = 0.02, np.radians(0.1)
 
-# how often a solution that the plant does not confirm is asked to leave more room
+# how often a solution that the plant does not confirm is repeated with more room
 CORRECTIONS = 4
 
 # of torque, beside the time: makes what does not matter unique and costs below 1 ms

@@ -127,7 +127,7 @@ def record(place: Path, seconds: float) -> dict[str, Any]:
         goal = PoseStamped()
         goal.header.frame_id, goal.header.stamp = 'odom', node.get_clock().now().to_msg()
         goal.pose.position.x, goal.pose.orientation.w = 3.0, 1.0
-        # again, for whoever was not found yet
+        # again, for nodes that were not found yet
         for _ in range(3):
             publisher.publish(goal)
             time.sleep(1.0)

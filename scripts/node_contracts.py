@@ -24,7 +24,7 @@ from c3p_ros.input_watch import type_name
 
 # recorder and player offer what their bags hold
 DOCUMENTED = tuple(name for name in NODES if name not in ('recorder', 'player'))
-# parameters that bring out what a node offers only when asked to; one start for each
+# parameters that enable the optional interfaces of a node; one start for each
 VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
     'sensed_kinematics': ({}, {'calibration.enabled': True, 'imu.enabled': True}),
     'position_controller': ({}, {'controller': 'paper'}),

@@ -26,13 +26,13 @@ from least_time import Driven, Grid, Problem, Solution, Task  # isort: skip
 
 import numpy as np
 
-# most guesses die on the coarse grid; the figures are those of the fine one
+# most guesses die on the coarse grid; the results are those of the fine one
 COARSE, FINE = Grid(24, 8), Grid(48, 16)
 
 # first guesses for the ways that turn the casters least, in all; each longer way gets one
 SHORT_GUESSES = 12
 
-# a way that turns the casters so many times as far as the shortest is not tried
+# a solution that turns the casters by more than this many times the shortest is not tried
 LONGEST_WAY = 1.8
 
 # local optima of the coarse grid that are followed on the fine one

@@ -132,7 +132,7 @@ def turn_back(law: Law) -> float | None:
     """Return the distance until reversal after a reversed setpoint, m; None: no stop."""
     robot = replace(load('c3p'), friction=Friction())
     plant, moving = AnalyticPlant(robot), np.array([0.0, BACK_SPEED, 0.0])
-    # no ramp, as the paper has none: with one the robot hardly differs from what it is asked
+    # no ramp, as the paper has none: with one the robot hardly deviates from its command
     paper = printed_law(BACK_WHEEL_GAIN)
     gains = replace(paper.gains, lambda_1=law.gains.lambda_1, lambda_2=law.gains.lambda_2)
     torque_law = PaperLaw(robot, PaperSettings(gains, paper.limits, paper.weight, law.fusion))

@@ -36,7 +36,7 @@ from c3p_description.model import Array
 ACROSS = (np.array([4.0, 0.0, 0.0]), np.zeros(3))
 RADIAL = (np.array([0.0, 0.0, 1.0]), np.radians([-60.0, 60.0, 180.0]))
 
-# cycle at which the way along X is told: 2 s
+# cycle at which the motion along X is commanded: 2 s
 EARLY = 400
 
 

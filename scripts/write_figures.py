@@ -56,8 +56,8 @@ INLINE = re.compile(r'(<!-- figure: (\w+)/(\w+)/([^>]+) -->).*?(<!-- end -->)', 
 # seeds of an experiment, and of those with more
 SEEDS, MORE_SEEDS = 15, {('mpc', 'slope'): 50}
 
-# how long a step takes tells of the computer, and is measured by benchmarks/; how a torque may
-# change is a limit of each law
+# the time of a step depends on the computer, and is measured by benchmarks/; the change of a
+# torque is limited by each law
 LEFT_OUT = ('step of the law', 'largest change of a torque')
 
 # packages that a figure depends on

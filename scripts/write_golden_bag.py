@@ -82,7 +82,7 @@ def main() -> int:
         topics.write_text(yaml.safe_dump({'topics': {t: known['topics'][t] for t in TOPICS}}))
         files.write_text(yaml.safe_dump({'recorder': {'ros__parameters': {
             'topics_file': str(topics), 'frames': 'never', 'compression': 'zstd'}},
-            # the wheel spins, however fast, until it grips by itself: there has to be something
+            # the wheel spins, however fast, until it grips again: there has to be something
             # to report, and a drive that ends at the overspeed would be another one
             'velocity_controller': {'ros__parameters': {'traction.slip_speed': 10.0,
                                                         'traction.slip_fraction': 1.0,

@@ -223,7 +223,7 @@ def policies(uses: Mapping[str, Uses]) -> dict[str, str]:
 
 def main() -> None:
     """Write the policies."""
-    # the nodes that are started here are for nobody else
+    # the nodes that are started here are not visible to other computers
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     PLACE.mkdir(exist_ok=True)
     for name, text in policies(all_uses()).items():

@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Public text uses plain technical English and the terms of docs/glossary.md.
 
-Checked: docstrings, string literals with a space (error texts, log lines, argparse help, launch
-descriptions), the descriptions of parameter files, and the prose of the documents. Code spans,
-code blocks, doctests and link targets are skipped.
+Checked: docstrings, comments, string literals with a space (error texts, log lines, argparse help,
+launch descriptions), the descriptions of parameter files, and the prose of the documents. Code
+spans, code blocks, doctests and link targets are skipped.
 """
 
 import ast
 import bisect
+import io
 import re
+import tokenize
 
 import pytest
 import yaml
-from source_tree import ROOT, SOURCES, name_of, tree_of
+from source_tree import EVERYTHING, ROOT, SOURCES, name_of, tree_of
 
 # verbs of speech are for persons and publications, not for interfaces
 PERSON = ''.join(f'(?<!{word} )' for word in (
@@ -160,6 +162,29 @@ def in_literals(tree):
                 yield node.lineno, words, instead
 
 
+def comments(source):
+    """Return (line, text) of each comment of a source; comment lines in sequence are one."""
+    found = []
+    last, whole = -1, False
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type != tokenize.COMMENT:
+            continue
+        line, text = token.start[0], token.string.lstrip('#: ')
+        alone = token.line.lstrip().startswith('#')
+        if alone and whole and line == last + 1:
+            found[-1] = (found[-1][0], found[-1][1] + '\n' + text)
+        else:
+            found.append((line, text))
+        last, whole = line, alone
+    return found
+
+
+def in_comments(path):
+    """Yield the findings in the comments of a Python file."""
+    for line, text in comments(path.read_text(encoding='utf-8')):
+        yield from findings(text, line)
+
+
 def in_python(path):
     """Yield the findings in a Python file."""
     tree = tree_of(path)
@@ -211,8 +236,10 @@ PYTHON = sorted([*SOURCES, *ROOT.glob('launch/*.py'), *(
     p for p in ROOT.glob('scripts/*') if p.is_file() and p.suffix in ('', '.py'))])
 PARAMETERS = sorted(ROOT.glob('c3p_*/**/*_parameters.yaml'))
 DOCUMENTS = sorted([*ROOT.glob('*.md'), ROOT / 'CHANGELOG.rst', *ROOT.glob('docs/**/*.md')])
-CHECKS = [*((p, in_python) for p in PYTHON), *((p, in_parameters) for p in PARAMETERS),
-          *((p, in_document) for p in DOCUMENTS)]
+COMMENTED = [*(p for p in EVERYTHING if ROOT / 'test' not in p.parents),
+             *ROOT.glob('docs/**/*.py')]
+CHECKS = [*((p, in_python) for p in PYTHON), *((p, in_comments) for p in COMMENTED),
+          *((p, in_parameters) for p in PARAMETERS), *((p, in_document) for p in DOCUMENTS)]
 
 
 def report(path, check):
@@ -253,6 +280,11 @@ def test_banned_words_are_found(text, words):
     ('Goals', False), ('What is new?', False)])
 def test_noun_clauses_are_found(title, wrong):
     assert bool(list(clauses(title, 1))) is wrong
+
+
+def test_comments_below_each_other_are_one_text():
+    source = "# so\n# many\nx = 1  # told\n# it\n\n# is none\ny = '# heard'\n"
+    assert comments(source) == [(1, 'so\nmany'), (3, 'told'), (4, 'it'), (6, 'is none')]
 
 
 def test_findings_name_the_line():

@@ -148,7 +148,7 @@ def read(bag: Bag, robot: str | None = None, namespace: str | None = None,
     lost = recompute_bag(bag, robot or '', space).odometry_lost if (
         recorded and kept.unanswered.lost) else 0
     pace = kept.reported['realtime_factor_achieved'] or 1.0
-    # a folder named `bag` says less than the folder around it
+    # a folder named `bag` identifies a run less well than the folder around it
     place = bag.path if bag.path.name not in ('bag', '') else bag.path.resolve()
     name = f'{place.parent.name}/{place.name}' if place.name == 'bag' else place.name
     zone = goal_zone(log, goal_tolerance, yaw_tolerance)

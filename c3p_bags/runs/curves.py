@@ -12,7 +12,7 @@ import numpy as np
 from c3p_bags.runs.run_log import Motion, RunLog
 from c3p_description.model import Array
 
-# rows per second of a run unless told otherwise, Hz
+# rows per second of a run unless given otherwise, Hz
 RATE = 50.0
 
 # significant digits: encoders resolve five of a turn

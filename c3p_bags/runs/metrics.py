@@ -27,7 +27,7 @@ ALIGNED = np.radians(10.0)
 # below this commanded speed of a hip its direction is undefined, m/s
 COMMANDED_SPEED = 0.05
 
-# a goal's yaw counts as reached within this, rad, where the caller does not say
+# a goal's yaw counts as reached within this, rad, where the caller gives no tolerance
 YAW_TOLERANCE = 0.05
 
 LATENCY_KEYS = {'p50': 'latency_p50_ms', 'p99': 'latency_p99_ms', 'max': 'latency_max_ms'}

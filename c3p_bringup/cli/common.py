@@ -116,7 +116,7 @@ def complete(argument: argparse.Action, names: Callable[[], Iterable[str]], file
         return [*(name for name in names() if name.startswith(prefix)),
                 *(FilesCompleter()(prefix) if files else ())]
 
-    argument.completer = completer  # type: ignore[attr-defined]  # as argcomplete wants it
+    argument.completer = completer  # type: ignore[attr-defined]  # required by argcomplete
 
 
 def _robots() -> list[str]:
@@ -153,7 +153,7 @@ def apply_robot_options(arguments: argparse.Namespace) -> None:
     if options:
         arguments.robot = robot_file(arguments.robot, options)
     if Path(arguments.robot or '').suffix:
-        # an error is for the command to tell: some also take robots that are not on casters
+        # errors are reported by the command: some also accept robots that are not on casters
         with suppress(ValueError):
             for text in describe(arguments.robot).warnings:
                 print(f'{name_of(arguments)}: warning: {text}', file=sys.stderr)
@@ -256,7 +256,7 @@ def make_places(folder: Path, json_file: Path | None = None) -> None:
             reason = 'it is a file' if place.is_file() else f'{error.strerror}'.lower()
             raise ValueError(f'{place}: cannot be created ({reason}); name another '
                              'directory') from None
-        # permissions alone do not tell: of file systems that are full, read-only or of a kernel
+        # permissions alone do not show file systems that are full, read-only or of a kernel
         try:
             with tempfile.TemporaryFile(dir=place) as probe:
                 probe.write(bytes(PROBED))

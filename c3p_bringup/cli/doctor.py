@@ -69,7 +69,7 @@ def _bus(arguments: argparse.Namespace) -> Iterator[Check]:
     try:
         bus = hardware_values(arguments.params_file, **{
             'bus.interface': arguments.interface, 'bus.channel': arguments.channel}).bus
-    except (ValueError, OSError):  # told already
+    except (ValueError, OSError):  # reported already
         return
     wanted = bool(arguments.interface or arguments.channel)
     yield from interface(BusAddress(bus.interface, bus.channel, bus.bitrate), wanted)

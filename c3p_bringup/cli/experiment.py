@@ -77,7 +77,7 @@ def add_experiment(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry out the command; return its exit code."""
-    # imported when asked for: plots and kernels take their time
+    # imported when needed: plots and kernels take their time
     from c3p_experiments.catalogue import EXPERIMENTS as DRIVES
     from c3p_experiments.figures import experiment_of_figure, figure_number
     from c3p_experiments.models import MODELS, check_options
@@ -167,7 +167,7 @@ def _carry_out(arguments: argparse.Namespace, drives: Sequence[str], models: Seq
     from c3p_experiments.loop.outcome import ModelOptions
     from c3p_experiments.models import MODELS, run_model
 
-    # --robot names one of these where it is asked for alone; under `all` it is that of the drives
+    # --robot names one of these where one is run alone; under `all` it is that of the drives
     options = ModelOptions(None if drives else arguments.robot, arguments.seed or 0,
                            arguments.duration, arguments.film or '')
     runs = {name: experiment_for(name, conditions.plant).runs for name in drives}

@@ -50,7 +50,7 @@ def add_film(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry out the command; return its exit code."""
-    # imported when asked for: MuJoCo and OpenGL take their time
+    # imported when needed: MuJoCo and OpenGL take their time
     from c3p_bags.runs.log_reader import read_run
     from c3p_description.reading.loader import load_casters
     from c3p_viewers.mujoco.pictures import film, run_picture, scene_film

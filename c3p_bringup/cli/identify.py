@@ -110,7 +110,7 @@ def table(figures: dict[str, Any]) -> str:
     rows = []
     for name, e in figures['estimates'].items():
         half = max(e['high'] - e['value'], e['value'] - e['low'])
-        # two digits of the interval say what the value is worth
+        # two digits of the interval show the accuracy of the value
         digits = max(0, 1 - math.floor(math.log10(half))) if half > 0 else 6
         # of the delay nothing is described
         change = (f'{100 * (e["value"] / e["described"] - 1):+.2f} %'

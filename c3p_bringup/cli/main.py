@@ -50,7 +50,7 @@ def main(args: Sequence[str] | None = None) -> int:
     if given[0] not in COMMANDS:
         print(f'c3p: {unknown(given[0])}; see c3p --help', file=sys.stderr)
         return FAILED
-    # only the main thread may have signals, and a program that uses this may want its own
+    # only the main thread may have signals, and a program that calls main() may have its own
     mine = (threading.current_thread() is threading.main_thread()
             and signal.getsignal(signal.SIGINT) in (signal.default_int_handler, signal.SIG_DFL))
     if mine:

@@ -54,7 +54,7 @@ def add_robot_command(commands: argparse._SubParsersAction) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry out the command; return its exit code."""
-    # imported when asked for: plots and kernels take their time
+    # imported when needed: plots and kernels take their time
     from c3p_description.reading.robot_options import parse_option
     from c3p_experiments.robots.check import check_json, check_robot, unread_json
     from c3p_experiments.robots.page import write_page

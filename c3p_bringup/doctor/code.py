@@ -18,7 +18,7 @@ NAME = 'machine code'
 def checks(root: Path = ROOT) -> Iterator[Check]:
     """Yield the check of the compiler, and of the machine code of the packages below `root`."""
     if not compiled.COMPILED:
-        # where it is missing the packages say so
+        # where it is missing, the check of the packages reports it
         if importlib.util.find_spec('numba') is not None:
             yield warn(NAME, 'Numba is installed and does not compile', 'unset '
                        f"NUMBA_DISABLE_JIT, or `pip install '{compiled.NUMBA}'`")

@@ -146,7 +146,7 @@ def gazebo(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     bridged = value(context, 'bridge_file')
     tidy: list[LaunchDescriptionEntity] = []
     if world == RUNNING:
-        # who has started it tells the time already
+        # the launch file that started the world bridges its clock already
         entries = yaml.safe_load(Path(bridged).read_text(encoding='utf-8'))
         bridged, tidy = written(yaml.safe_dump(
             [entry for entry in entries if entry.get('ros_topic_name') != '/clock']), '.yaml')

@@ -33,7 +33,7 @@ SEED = 0
 LEAST_PART = 1e-6
 LINE_PART = 0.25
 
-# part of yaw in a push along the line from which on it is none
+# least part of yaw in a push with which it is not a push along the line
 LEAST_YAW = 0.1
 
 # part of the needed motion, of its size, that must be reachable
@@ -82,7 +82,7 @@ def escapes(robot: CasterRobot, steering: Array) -> Array:
         roll_out(model, start, np.repeat(pieces, STEPS, axis=0), wrench, dt, rate, states)
         moved[run] = states[-1, :3] * [1.0, 1.0, size]
     _, reached, directions = np.linalg.svd(moved)
-    # a push that also yaws the platform turns casters by itself
+    # a push that also yaws the platform turns the casters without help
     on_line = reached[1] <= LINE_PART * reached[0] and abs(directions[0, 2]) < LEAST_YAW
     least = 0.5 if on_line else LEAST_PART
     return directions[:len(reached)][reached > least * max(reached[0], 1e-300)]

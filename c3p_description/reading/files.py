@@ -26,7 +26,7 @@ def roots() -> Iterator[Path]:
     >>> (next(roots()) / 'c3p_description').is_dir()
     True
     """
-    # source tree and site-packages: the rooms lie side by side, as in the share directory
+    # source tree and site-packages: the packages are side by side, as in the share directory
     yield HERE.parent
     # colcon and a full ROS 2: every prefix on the path
     for prefix in filter(None, os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)):

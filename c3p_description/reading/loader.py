@@ -38,7 +38,7 @@ Place: TypeAlias = str | Path
 XACRO_FILES = {'caster_robot': 'c3p_description/urdf/c3p.urdf.xacro',
                'pvc_tricycle': 'c3p_description/urdf/pvc_tricycle.urdf.xacro',
                'agv': 'c3p_description/urdf/agv.urdf.xacro'}
-# what each kind of robot is, and what runs it, for who gave the wrong one
+# what each kind of robot is, and what runs it, for the error text of a wrong one
 WHAT = {CasterRobot: 'stands on casters',
         PvcTricycle: 'is a tricycle with passive variable camber and no caster robot; `c3p sim` '
                      'and rough_ground_node drive it',
@@ -194,7 +194,7 @@ def robot_description(name_or_path: str | Path, arguments: Mapping[str, str] | N
     settings = read_content(parameters)
     if 'urdf' in settings:
         return embedded(robot_description(settings.pop('urdf'), arguments), settings)
-    # xacro itself would say less about a wrong key or number
+    # the error of xacro itself about a wrong key or number is less clear
     load(parameters)
     content = read_parameters(parameters)
     text = expand_own(share_file(XACRO_FILES[content['kind']]),

@@ -92,7 +92,7 @@ def _own_folder(robot: str | Path) -> Path | None:
         return None
     folder = path.resolve().parent
     for above in [folder, *folder.parents][:HIGHEST + 1]:
-        # in /tmp and the like anyone can put a package.xml
+        # in /tmp and the like any user can put a package.xml
         if (above / 'package.xml').is_file() and not above.stat().st_mode & stat.S_IWOTH:
             return above
     return folder

@@ -80,7 +80,7 @@ def _folder() -> Path:
     """Return the folder of such files: of the user alone, and kept; else a temporary one."""
     cache = os.environ.get('XDG_CACHE_HOME', '')
     try:
-        # a relative XDG_CACHE_HOME is to be ignored, says its specification
+        # its specification requires a relative XDG_CACHE_HOME to be ignored
         base = Path(cache) if os.path.isabs(cache) else Path.home() / '.cache'
         folder = base / 'c3p' / 'robots'
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -18,7 +18,7 @@ from c3p_description.reading.urdf_xml import ROUNDED
 
 # how far from vertical or horizontal an axis may be, rad: axes come from the same rounded angles
 ANGLE_TOLERANCE = ROUNDED
-# of which the user hears, rad: of six digits nothing is left at the end of a metre
+# that is reported to the user, rad: of six digits nothing is left at the end of a metre
 ANGLE_NOTED = 1e-4
 # of lengths after a few rotations, m
 ROUNDING = 1e-9

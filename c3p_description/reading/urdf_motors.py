@@ -14,7 +14,7 @@ from c3p_description.reading.notes import Notes
 from c3p_description.reading.urdf_pairs import Pair
 from c3p_description.reading.urdf_tree import UrdfJoint, UrdfTree
 
-# a wheel that pushes the whole robot with more than this many times its weight is no real one
+# a wheel that pushes the whole robot with more than this many times its weight is not a real one
 MOST_PUSH = 3.0
 # speed of the rim, m/s: no vehicle on casters is faster
 FASTEST = 100.0

@@ -67,7 +67,7 @@ def read_tree(xml_text: str, rounded: dict[str, list[str]] | None = None) -> Urd
         joints.append(joint)
         below.setdefault(joint.parent, []).append(joint)
     if not links:
-        # xacro leaves what it does not know as it is
+        # xacro leaves unknown elements as they are
         others = ', '.join(sorted({element.tag for element in robot})) or 'none'
         raise ModelError(f'no links; elements of <robot> are: {others}. Macros of xacro are '
                          'called with its prefix, <xacro:name/>')

@@ -78,7 +78,7 @@ def parse_yaml(text: str, loader: Any = PLAIN) -> Any:
         raise
     except yaml.YAMLError as error:
         raise YamlFileError(' '.join(f'{error}'.split())[:400]) from None
-    # dates, numbers and keys that cannot be, of whatever type; ModelError of a loader of our own
+    # impossible dates, numbers and keys, of any type; ModelError of a loader of our own
     except Exception as error:
         raise YamlFileError(' '.join(f'{error}'.split())[:400]) from None
 

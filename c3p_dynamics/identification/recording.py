@@ -146,7 +146,7 @@ def cut(robot: CasterRobot, recording: Recording, settings: ShootingSettings
             if np.any(furthest - rolled[e] > settings.growth * robot.caster_offset):
                 break
             e += 1
-        # so many samples give two equations for each unknown of an initial state
+        # this number of samples gives two equations for each unknown of an initial state
         if e - b >= 4:
             travel = max(float(np.ptp(a[b:e], axis=0).max()) for a in (rolled, swung))
             if travel >= settings.least_travel:

@@ -154,7 +154,7 @@ def _table(path: Path, columns: list[str] | None) -> Any:
                          f'{how_to_install("campaign")}, or choose another --out')
     import pyarrow.parquet as parquet
 
-    # a name with = in a directory above is no column
+    # a name with = in a directory above is not a column
     return parquet.read_table(path, columns=columns, partitioning=None)
 
 

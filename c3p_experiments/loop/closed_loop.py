@@ -30,7 +30,7 @@ from c3p_simulation.plants.plant import JointSample, Plant
 # time without torque at the end of a run whose law diverges, s
 COASTING = 0.5
 
-# a period is over also when rounding says that a millionth of it is left
+# a period is over also when rounding leaves a millionth of it
 GRACE = 1e-6
 
 

@@ -28,7 +28,8 @@ from c3p_simulation.plants.parameter_errors import perturbed
 RUNS = 200
 FIRST = 3000
 
-# every so many-th drive has oil: number and side of the patches, m, and their friction
+# each drive whose number is divisible by this has oil: number and side of the patches, m, and
+# their friction
 OILY = 4
 PATCHES = 40
 SIDE = 0.3

@@ -23,7 +23,7 @@ if COMPILED:
     from numba.extending import intrinsic
 
 OPERATIONS = {'+': 'fadd', '-': 'fsub', '*': 'fmul', '/': 'fdiv'}
-# smallest angle's sine that is told from the angle itself
+# smallest angle whose sine differs from the angle
 SMALL_TURN = 1e-9
 
 

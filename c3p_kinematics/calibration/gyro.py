@@ -28,7 +28,7 @@ from c3p_kinematics.calibration.references import Turns
 AXES = {f'{name}{down}': (k, -1.0 if down else 1.0)
         for down in ('', '-down') for k, name in enumerate('xyz')}
 
-# joints that stay within so many encoder steps for SETTLED seconds around a sample stand still
+# joints that stay within this many encoder steps for SETTLED seconds around a sample stand still
 STEPS = 1.5
 SETTLED = 0.5
 

@@ -35,8 +35,8 @@ CONTRADICTION = 1e-3
 # the same for the turn of a gyro, normalised innovation squared
 YAW_LIMIT = float(chdtri(1, CONTRADICTION))
 
-# largest variance of a covariance from outside in units of the prior: no estimate knows less than
-# the prior, whose lengths may differ by those that were calibrated since
+# largest variance of a covariance from outside in units of the prior: no estimate is less certain
+# than the prior, whose lengths may differ by those that were calibrated since
 LARGEST = 1.1
 
 # windows that contradict in a row, after which the estimate is uncertain again: a tyre was changed

@@ -162,7 +162,7 @@ class CalibrationServices:
                          f'by {self._node.get_fully_qualified_name()}, '
                          f'{learned.learned} windows')
         write_robot(path, text, learned.calibrated_robot, FIELDS)
-        # the lengths in the covariance tell if a power cut came between both
+        # the lengths in the covariance show if a power cut came between both
         replace_text(path.with_name(kept_name(path.name)),
                      kept_text(path.name, learned.parameters, learned.covariance))
         return path

@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike
 
 from c3p_description.model import Array
 
-# an inertia counts as symmetric and positive semi-definite up to this share of its largest entry
+# tolerance of symmetric and positive semi-definite inertias: fraction of the largest entry
 _INERTIA_TOLERANCE = 1e-9
 
 

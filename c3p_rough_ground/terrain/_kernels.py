@@ -27,7 +27,7 @@ FLAT, INCLINE, PLATEAU, COSINES, CUBIC, QUINTIC = range(6)
 
 # a turn is cut into 128 parts of π/64; that angle in two numbers, the first with 33 bits: its
 # product with a whole number below 2^20 is exact, and what the second leaves out of π/64 is less
-# than 1e-16 of a radian after so many parts
+# than 1e-16 of a radian after 2^20 parts
 PARTS = 128
 PART_1 = 0.049087385210441425
 PART_2 = 1.8990939082199894e-12

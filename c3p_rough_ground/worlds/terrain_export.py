@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from c3p_rough_ground.terrain import Mesh, Terrain, TerrainError, grid_mesh, height_grid
 
 Range = tuple[float, float]
-# the ground's thickness below its lowest point, m: MuJoCo wants a solid
+# the ground's thickness below its lowest point, m: MuJoCo requires a solid
 BASE = 0.5
 # the least difference of heights, m: MuJoCo takes no field without any
 LEAST_RELIEF = 1e-3

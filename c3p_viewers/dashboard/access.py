@@ -109,7 +109,7 @@ class Access:
         now = self._clock()
         self._codes = {known: used for known, used in self._codes.items()
                        if used is None or now - used <= GRACE}
-        # all are compared, so that the time tells nothing
+        # all are compared, so that the time reveals nothing
         found = [known for known in self._codes if same(code, known)]
         if not found:
             return ''

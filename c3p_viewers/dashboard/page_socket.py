@@ -54,7 +54,7 @@ MOST_PAGES = 64
 # period of the heartbeat, and time limit of the first message of a page, s
 BEAT = 1.0
 FIRST = 5.0
-# oldest command that may start a motion, s: the page says at this age that it was not sent
+# oldest command that may start a motion, s: the page reports at this age that it was not sent
 FRESH = 1.0
 # commands that end a motion or change nothing are carried out however late
 ALWAYS = frozenset({'e_stop', 'cancel', 'ping'})

@@ -100,7 +100,7 @@ class DashboardServer:
 
     async def _serve(self) -> None:
         """Serve until `close`; send to every page what is due."""
-        # lines of the access log contain the code, and a malformed request is no event
+        # lines of the access log contain the code, and a malformed request is not an event
         for name in ('tornado.access', 'tornado.general'):
             logging.getLogger(name).setLevel(logging.CRITICAL)
         application = Application(

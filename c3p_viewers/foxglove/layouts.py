@@ -56,7 +56,7 @@ def plots(robot: CasterRobot) -> tuple[Plot, ...]:
 def _twist(name: str, title: str, field: str) -> Plot:
     """Return the plot of a component of the twist: commanded, by odometry and true."""
     slashed = field.replace('.', '/')
-    # the last one lies over the others
+    # the last one is drawn over the others
     lines = (('commanded', '#E69F00', '/cmd_vel', 'twist'),
              ('true', '#7f7f7f', '/ground_truth/odom', 'twist.twist'),
              ('odometry', '#0072B2', '/odom', 'twist.twist'))

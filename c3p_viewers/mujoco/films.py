@@ -17,7 +17,7 @@ from c3p_description.reading.how_to_install import how_to_install
 from c3p_viewers.screen import PictureError
 
 KINDS = ('mp4', 'gif')
-# colours of a GIF, the same in all its pictures; of so many of them they are taken
+# colours of a GIF, the same in all its pictures, and the number of pictures they are chosen from
 COLOURS = 255
 SAMPLES = 9
 

@@ -30,7 +30,7 @@ MOST_SHAPES = 4000
 FLOOR = ((0.66, 0.67, 0.69), (0.59, 0.60, 0.63))
 SKY = ((0.92, 0.94, 0.97), (0.55, 0.66, 0.80))
 WHITE = ((1.0, 1.0, 1.0), (1.0, 1.0, 1.0))
-# directions of sunlight; slopes are told apart by light from the side of the camera
+# directions of sunlight; slopes are distinguished by light from the side of the camera
 FLOOR_SUN = (-0.55, -0.15, -1.0)
 GROUND_SUN = (-0.42, 0.50, -0.76)
 # tyres are darker than this, rims and spokes lighter

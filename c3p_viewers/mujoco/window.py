@@ -21,7 +21,7 @@ from c3p_viewers.scene.colours import colour
 from c3p_viewers.screen import require_screen
 from c3p_viewers.sources.moment import Moment, scene_of
 
-# pictures a second, and after how long the way driven gets one more point, m
+# pictures a second, and distance between two points of the path, m
 RATE = 30.0
 STEP = 0.05
 MOST_POINTS = 400

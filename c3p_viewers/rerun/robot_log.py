@@ -20,7 +20,7 @@ from c3p_viewers.sources.visuals import visuals
 
 # samples of a line of a plot at most
 SAMPLES = 50_000
-# points of the path that are nearer to each other cannot be told apart, m
+# points of the path that are nearer to each other cannot be distinguished, m
 SPACING = 0.02
 
 

@@ -85,7 +85,7 @@ class Moment(NamedTuple):
 def scene_of(robot: CasterRobot, moment: Moment,
              settings: SceneSettings = DEFAULT_SETTINGS) -> tuple[Shape, ...]:
     """Return the shapes that explain a moment, in ``base_link``."""
-    # a motor that measures no torque says nan
+    # a motor that measures no torque reports nan
     torque = None if moment.torque is None else np.nan_to_num(moment.torque)
     residual = moment.residual
     if residual is not None and not np.isfinite(residual).all():

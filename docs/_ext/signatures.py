@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 
-# a longer default says less than three points, and versions of Python write a lambda differently
+# a longer default is less clear than three points; versions of Python write a lambda differently
 LONGEST_DEFAULT = 40
 
 

@@ -19,7 +19,7 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-# letters of a formula that may be wider than a phone: it scrolls by itself
+# letters of a formula that may be wider than a phone: it scrolls separately
 WIDE = 24
 
 # combining marks above a symbol, and the accents that MathML places there
@@ -45,7 +45,7 @@ SUBSCRIPT = re.compile(rf'_(?:\{{([^}}]*)\}}|((?:(?![{RAISED}{LOWERED}])[\w⊥�
                        rf'|([{LOWERED}]+)')
 SUPERSCRIPT = re.compile(rf"\^(?:\(([^)]*)\)|\{{([^}}]*)\}}|([\w{GREEK}*]+))|([{RAISED}'*′]+)")
 
-# signs of mathematics, and of code, units and diagrams, which are none
+# signs of mathematics, and of code, units and diagrams, which are not mathematics
 MATHS = re.compile(rf'(?<![^\W\d_{GREEK}])[A-Za-z{GREEK}][{ABOVE}]|[{GREEK}∂∇√∫∑½∝]|[\w′)][ᵀ⁻⁺]'
                    rf'|(?<![^\W\d_])[A-Za-z][{ABOVE}]*_(?:\w{{1,3}}(?!\w)|[⊥∥])|[A-Za-z)|][{LOWERED}²³]')
 CODE = re.compile(r'["`#$\\]|>>>|--\w|\w\.\w*[a-z]{2}|[A-Za-z]{2,}_\w|__|::|\w\(\)|\w=\w|'
