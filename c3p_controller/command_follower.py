@@ -109,18 +109,20 @@ class CommandFollower:
         self._zero = np.zeros(3)
         # stamp: preview as received, limits, and the preview within these limits
         self._previews: dict[int, tuple[Preview, ReferenceLimits, Preview]] = {}
+        # exceptions of the law outside its step, by method: the next step fails with them
+        self._failed: dict[str, str] = {}
         self.reset()
 
     def retune(self, settings: FollowerSettings, law_settings: Any) -> None:
         """Replace the settings, and those of the law."""
         self.settings, self.traction.settings = settings, settings.traction
-        self.law.retune(law_settings)
+        self._call('retune', law_settings)
 
     def reset(self, sensed: Sensed | None = None) -> None:
         """Forget the past; start from `sensed` (at rest when omitted)."""
         self._stop: tuple[float, Preview] | None = None
         self._stands, self._rest_by, self.follows = 0.0, math.inf, NOTHING
-        self.law.reset(sensed)
+        self._restart_law(sensed)
 
     def metrics(self) -> dict[str, str]:
         """Return the metrics of the law for the diagnostics."""
@@ -182,8 +184,11 @@ class CommandFollower:
         Raises
         ------
         LawFailure
-            The law returned an invalid torque, or diverges; after that until the robot rests.
+            The law raised an exception, since the last step too, returned an invalid torque, or
+            diverges; after that until the robot rests.
         """
+        if self._failed:
+            raise LawFailure('; '.join(self._failed.values()))
         self._gripping.begin(sensed, dt)
         limits, (speed, yaw_rate) = self.settings.limits, self.settings.standstill
         excess, moves, still = _assess(self._zero if command is None else command, sensed.twist,
@@ -208,8 +213,7 @@ class CommandFollower:
         except ArithmeticError as error:
             raise LawFailure(f'{type(self.law).__name__}: {error}') from error
         except Exception as error:  # the law may be the code of another package
-            raise LawFailure(f'{type(self.law).__name__} raised {type(error).__name__}: {error}'
-                             ) from error
+            raise LawFailure(self._raised(error, 'step')) from error
         admitted = self._gripping.admit(torque)
         if admitted is None:
             raise LawFailure(f'{type(self.law).__name__}: torque = {torque.tolist()}: must be '
@@ -224,14 +228,31 @@ class CommandFollower:
 
     def prepare(self) -> None:
         """Prepare the next step, as `TorqueLaw.prepare`."""
-        self.law.prepare()
+        self._call('prepare')
+
+    def _raised(self, error: Exception, method: str) -> str:
+        return f'{type(self.law).__name__}.{method} raised {type(error).__name__}: {error}'
+
+    def _call(self, method: str, *arguments: Any) -> None:
+        """Call a method of the law; the steps fail with its exception until it succeeds."""
+        try:
+            getattr(self.law, method)(*arguments)
+        except Exception as error:  # the law may be the code of another package
+            self._failed[method] = self._raised(error, method)
+        else:
+            self._failed.pop(method, None)
+
+    def _restart_law(self, sensed: Sensed | None) -> None:
+        """Reset the law, which also ends a failure of `prepare`."""
+        self._failed.pop('prepare', None)
+        self._call('reset', sensed)
 
     def _override(self, follows: str, sensed: Sensed, torque: Array) -> Array:
         """Send a torque in the place of the law's."""
         self._stop = None
         self.follows = follows
         self._gripping.sent = torque
-        self.law.reset(sensed)
+        self._restart_law(sensed)
         return torque.copy()
 
     def _overdue(self, sensed: Sensed) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from c3p_controller import law_named
-from c3p_controller.command_follower import CommandFollower, FollowerSettings
+from c3p_controller.command_follower import CommandFollower, FollowerSettings, LawFailure
 from c3p_controller.control_law import ControlLaw
 from c3p_controller.goals.position_command import PositionLaw
 from c3p_controller.law_settings import fill
@@ -64,8 +64,20 @@ def make_law(values: Any, robot: CasterRobot) -> ControlLaw:
 
     ValueError for invalid parameters, or too few motors for the law.
     """
-    check_motors(values.controller, robot)
-    return law_named(values.controller)(robot, law_settings(values))
+    name = values.controller
+    check_motors(name, robot)
+    law, settings = law_named(name), law_settings(values)
+    try:
+        return law(robot, settings)
+    except ValueError:
+        raise
+    except Exception as error:  # the law may be the code of another package
+        raise _refusal(name, f'{law.__name__}.__init__ raised {type(error).__name__}: {error}'
+                       ) from error
+
+
+def _refusal(name: str, reason: str) -> ValueError:
+    return ValueError(f'controller = {name}: {reason}; correct the package of the law')
 
 
 def make_chain(values: Any, robot: CasterRobot) -> PaperChain | CommandFollower:
@@ -85,7 +97,10 @@ def make_chain(values: Any, robot: CasterRobot) -> PaperChain | CommandFollower:
     chain = (PaperChain(robot, law, settings)
              if law.inverse_dynamics and isinstance(law, PaperLaw)
              else CommandFollower(robot, law, settings))
-    chain.warm_up()
+    try:
+        chain.warm_up()
+    except LawFailure as error:
+        raise _refusal(values.controller, str(error)) from error
     return chain
 
 

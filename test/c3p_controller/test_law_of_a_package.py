@@ -330,8 +330,52 @@ def test_any_error_of_a_law_is_a_failure_that_brakes():
     law = ComputedTorque(C3P)
     law.step = lambda *_: {}['gain']
     chain, zero = CommandFollower(C3P, law), np.zeros(3)
-    with pytest.raises(LawFailure, match='ComputedTorque raised KeyError'):
+    with pytest.raises(LawFailure, match='ComputedTorque.step raised KeyError'):
         chain.step(Sensed(0.0, ASKEW, zero, zero, zero), np.array([0.1, 0.0, 0.0]), 1, 1, 0.005)
+
+
+@pytest.mark.parametrize('method', ['reset', 'prepare', 'retune'])
+def test_an_error_in_any_method_of_a_law_brakes_until_the_method_succeeds(computed, bench, method):
+    bench.add_robot(computed, simulation={'start_steering': ASKEW.tolist()})
+    bench.wait_until_unlocked()
+    bench.command_until(lambda: bench.speed() > 0.1, 'motion', 0.3, 0.0, 0.0)
+    law = bench.nodes['velocity_controller']._law.law
+    original = getattr(law, method)
+
+    def broken(*_):
+        raise KeyError('gain')
+
+    setattr(law, method, broken)
+    if method == 'retune':
+        bench.set_parameter('velocity_controller', 'computed.gain', 7.0)
+    # without a command the robot comes to rest, where the law is reset
+    bench.wait_for(lambda: 'the law failed' in bench.value('velocity_controller', 'locked'),
+                   'the failure')
+    bench.wait_for(lambda: f'ComputedTorque.{method} raised KeyError' in
+                   bench.health['velocity_controller'].message, 'its report')
+    bench.wait_for(lambda: bench.speed() < 0.01, 'the stop')
+    setattr(law, method, original)
+    if method == 'retune':
+        bench.run(1.0)
+        assert 'the law failed' in bench.value('velocity_controller', 'locked')
+        bench.set_parameter('velocity_controller', 'computed.gain', 6.0)
+        assert law.settings.gain == 6.0
+    bench.wait_until_unlocked()
+    bench.command_until(lambda: bench.speed() > 0.1, 'motion', 0.3, 0.0, 0.0)
+
+
+@pytest.mark.parametrize('method', ['__init__', 'reset', 'step', 'prepare'])
+def test_a_law_that_fails_at_the_start_is_refused_with_its_name(computed, bench, method,
+                                                                monkeypatch):
+    from c3p_controller.velocity_controller_node import VelocityControllerNode
+
+    def broken(*_):
+        raise KeyError('gain')
+
+    monkeypatch.setattr(ComputedTorque, method, broken)
+    with pytest.raises(ValueError, match=f'controller = computed: ComputedTorque.{method} raised '
+                                         'KeyError'):
+        bench.add(VelocityControllerNode, controller=computed)
 
 
 def test_the_entry_points_of_the_suite_are_its_table(distribution):
