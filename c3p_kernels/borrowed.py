@@ -112,33 +112,41 @@ _STEP = 8
 
 
 class StateType(types.Type):
-    """Type of a state (`c3p_kernels.state`) in a kernel: the address of its block, and n."""
+    """
+    Type of a state (`c3p_kernels.state`) in a kernel: the address of its block, and its sizes.
 
-    def __init__(self, made: Any) -> None:
+    `constant` has a number for each size that is a constant of the compiler, None for the others.
+    """
+
+    def __init__(self, made: Any, constant: tuple[int | None, ...]) -> None:
         """Keep the class of the state."""
-        super().__init__(f'state {made.__module__}.{made.__name__}')
+        super().__init__(f'state {made.__module__}.{made.__name__}{constant}')
         self.made = made
+        self.constant = constant
 
 
 @register_model(StateType)
 class _StateModel(models.StructModel):
-    """Two words, whatever the number of fields: it costs nothing to pass a state."""
+    """A word for the block and for each size: it costs little to pass a state of many fields."""
 
     def __init__(self, dmm: Any, fe_type: Any) -> None:
-        super().__init__(dmm, fe_type, [('start', types.CPointer(types.float64)),
-                                        ('n', types.intp)])
+        super().__init__(dmm, fe_type, [
+            ('start', types.CPointer(types.float64)),
+            *((f'size{k}', types.intp) for k in range(len(fe_type.constant)))])
 
 
-def _part_type(made: Any, name: str) -> Any:
+def _part_type(kind: StateType, name: str) -> Any:
     """Return the type of a field, or None."""
     if name == 'block':
         return Borrowed(types.float64, 1, 'C')
-    for field in made.fields:
+    for field in kind.made.fields:
         if field.name == name:
             if field.kind is float:
                 return types.float64
-            return (StateType(field.kind) if field.kind is not None
-                    else Borrowed(types.float64, len(field.shape), 'C'))
+            if field.kind is None:
+                return Borrowed(types.float64, len(field.shape), 'C')
+            return StateType(field.kind, tuple(kind.constant[kind.made.sizes.index(size)]
+                                               for size in field.kind.sizes))
     return None
 
 
@@ -150,7 +158,7 @@ class _Parts(AttributeTemplate):
 
     def generic_resolve(self, typ: Any, attr: str) -> Any:  # type: ignore[override]
         """Return the type of a field, or None."""
-        return _part_type(typ.made, attr)
+        return _part_type(typ, attr)
 
 
 @lower_getattr_generic(StateType)
@@ -158,11 +166,19 @@ def _part(context: Any, builder: Any, kind: Any, value: Any, name: str) -> Any:
     """Generate the number, array or state of a field."""
     state = create_struct_proxy(kind)(context, builder, value)
     word = context.get_value_type(types.intp)
-    found = _part_type(kind.made, name)
+    found = _part_type(kind, name)
+    sizes = [getattr(state, f'size{k}') if size is None else word(size)
+             for k, size in enumerate(kind.constant)]
 
     def count(size: Any) -> Any:
-        grown = builder.mul(state.n, word(size.each)) if size.each else word(0)
-        return builder.add(grown, word(size.fixed)) if size.fixed else grown
+        total = word(0)
+        for powers, factor in size.terms.items():
+            term = word(factor)
+            for one, power in zip(sizes, powers, strict=True):
+                for _ in range(power):
+                    term = builder.mul(term, one)
+            total = builder.add(total, term)
+        return total
 
     begin = state.start
     shape = [count(kind.made.size)]
@@ -173,7 +189,8 @@ def _part(context: Any, builder: Any, kind: Any, value: Any, name: str) -> Any:
     if found is types.float64:
         return builder.load(begin)
     if isinstance(found, StateType):
-        return _state(context, builder, found, begin, state.n)
+        return _state(context, builder, found, begin,
+                      [sizes[kind.made.sizes.index(size)] for size in found.made.sizes])
     made = make_array(found)(context, builder)
     strides = [word(_STEP)]
     for length in shape[:0:-1]:
@@ -182,20 +199,31 @@ def _part(context: Any, builder: Any, kind: Any, value: Any, name: str) -> Any:
     return made._getvalue()
 
 
-def _state(context: Any, builder: Any, kind: Any, start: Any, n: Any) -> Any:
+def _state(context: Any, builder: Any, kind: Any, start: Any, sizes: list[Any]) -> Any:
     """Generate a state."""
     state = create_struct_proxy(kind)(context, builder)
     state.start = start
-    state.n = n
+    for k, size in enumerate(sizes):
+        setattr(state, f'size{k}', size)
     return state._getvalue()
 
 
-def cutter(made: Any) -> Any:
-    """Return ``cut(block, n)`` for kernels, of a state `made` by `c3p_kernels.state`."""
+def cutter(made: Any, constant: tuple[int | None, ...] = ()) -> Any:
+    """
+    Return ``cut(block, sizes)`` for kernels, of a state `made` by `c3p_kernels.state`.
+
+    The values of `constant`, one for each size, are constants of the compiler unless None.
+    """
+    kind = StateType(made, constant or (None,) * len(made.sizes))
+    count = len(made.sizes)
+
     @intrinsic
-    def cut(typingctx: Any, block: Any, n: Any) -> tuple:
+    def cut(typingctx: Any, block: Any, sizes: Any) -> tuple:
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             start = make_array(sig.args[0])(context, builder, args[0]).data
-            return _state(context, builder, sig.return_type, start, args[1])
-        return StateType(made)(block, types.intp), generate
+            values = ([args[1]] if count == 1 else
+                      [builder.extract_value(args[1], k) for k in range(count)])
+            return _state(context, builder, sig.return_type, start, values)
+        given = types.intp if count == 1 else types.UniTuple(types.intp, count)
+        return kind(block, given), generate
     return cut

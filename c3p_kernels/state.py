@@ -12,6 +12,11 @@ A field is declared with its shape in numbers and in `n`, the number of casters:
 ``float``, an array as ``Annotated[Array, 'n', 2]``, another state by its class. A number that
 changes is an array of one, `Number`. Constants stand first in the block, then the arrays, each in
 its order.
+
+A state with other sizes names them in ``sizes = 'n', 'steps'``, and takes their values in this
+order in the place of n. ``cut_for(n=3)`` makes another `cut` in which some sizes are constants of
+the compiler: the source of a kernel then serves the usual robot with loops of known length, and
+all others.
 """
 
 from __future__ import annotations
@@ -20,6 +25,7 @@ import copyreg
 import math
 from collections import namedtuple
 from collections.abc import Callable
+from functools import reduce
 from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar, get_type_hints
 
 import numpy as np
@@ -28,19 +34,54 @@ from c3p_kernels.compiled import cutter
 
 Array = np.ndarray
 
+# number of casters, or values of all sizes of a state
+Sizes = int | tuple[int, ...]
+
 # a number that a kernel writes
 Number = Annotated[Array, 1]
 
 
 class Size(NamedTuple):
-    """Count of numbers, ``fixed + each n``."""
+    """
+    Count of numbers: a sum of products of sizes.
 
-    fixed: int
-    each: int
+    `terms` has a factor for the powers of all sizes: ``{(0, 0): 6, (1, 2): 5}`` is 6 + 5 a b².
 
-    def of(self, n: int) -> int:
-        """Return the count for `n` casters."""
-        return self.fixed + self.each * n
+    Examples
+    --------
+    >>> Size({(0,): 6, (1,): 5}).of(3)
+    21
+    """
+
+    terms: dict[tuple[int, ...], int]
+
+    def of(self, sizes: Sizes) -> int:
+        """Return the count for a size, or for the values of all of them."""
+        values = (sizes,) if isinstance(sizes, int) else sizes
+        return sum(factor * math.prod(map(pow, values, powers))
+                   for powers, factor in self.terms.items())
+
+    def plus(self, other: Size) -> Size:
+        """Return the sum of two counts."""
+        terms = dict(self.terms)
+        for powers, factor in other.terms.items():
+            terms[powers] = terms.get(powers, 0) + factor
+        return Size(terms)
+
+    def by(self, other: Size) -> Size:
+        """Return the product of two counts."""
+        product = Size({})
+        for powers, factor in self.terms.items():
+            product = product.plus(Size({
+                tuple(map(int.__add__, powers, more)): factor * times
+                for more, times in other.terms.items()}))
+        return product
+
+    def among(self, names: tuple[str, ...], all_names: tuple[str, ...]) -> Size:
+        """Return the same count where the sizes `names` are some of `all_names`."""
+        return Size({tuple(powers[names.index(name)] if name in names else 0
+                           for name in all_names): factor
+                     for powers, factor in self.terms.items()})
 
 
 class Field(NamedTuple):
@@ -70,8 +111,12 @@ class Parts:
 
     Attributes
     ----------
+    sizes : tuple of str
+        Names of the sizes in the shapes; `n`, the number of casters, unless it has others.
     block : array
         The memory of all fields.
+    values : int or tuple of int
+        The number of casters, or the values of all sizes.
     fields : tuple of Field
     size : Size
         Of a block.
@@ -80,18 +125,20 @@ class Parts:
         is checked, and the caller keeps the block.
     """
 
+    sizes: ClassVar[tuple[str, ...]] = ('n',)
     block: Array
+    values: Sizes
     fields: ClassVar[tuple[Field, ...]]
     size: ClassVar[Size]
     cut: ClassVar[Callable[..., Any]]
 
     @classmethod
-    def new(cls: type[Kind], n: int, **constants: float) -> Kind:
+    def new(cls: type[Kind], n: Sizes, **constants: float) -> Kind:
         """Return a state of `n` casters: its constants, then zeros."""
         return cls.of(np.zeros(cls.size.of(n)), n, **constants)
 
     @classmethod
-    def of(cls: type[Kind], block: Array, n: int, **constants: float) -> Kind:
+    def of(cls: type[Kind], block: Array, n: Sizes, **constants: float) -> Kind:
         """
         Return the state of `n` casters in a `block`, after its `constants` have been written.
 
@@ -104,8 +151,9 @@ class Parts:
         """
         if block.shape != (cls.size.of(n),) or block.dtype != float or not (
                 block.flags.c_contiguous):
+            expected = f'{cls.size.of(n)} numbers in a row for {_listed(cls.sizes, n)}'
             raise ValueError(f'{cls.__name__}: a block of {block.dtype} with shape {block.shape}; '
-                             f'expected {cls.size.of(n)} numbers in a row for n = {n}')
+                             f'expected {expected}')
         places = {field.name: k for k, field in enumerate(cls.fields) if field.kind is float}
         for name, value in constants.items():
             if name not in places:
@@ -113,11 +161,34 @@ class Parts:
             block[places[name]] = value
         return _viewed(cls, block, n)
 
+    @classmethod
+    def cut_for(cls, **constant: int) -> Callable[..., Any]:
+        """
+        Return another `cut`, in which the sizes of these names are constants of the compiler.
+
+        Raises
+        ------
+        TypeError
+            A name that is not that of a size.
+        """
+        for name in constant:
+            if name not in cls.sizes:
+                raise TypeError(f'{cls.__name__} has no size {name}: {", ".join(cls.sizes)}')
+        if cutter is None:
+            return cls.cut
+        return cutter(cls, tuple(constant.get(name) for name in cls.sizes))
+
 
 Kind = TypeVar('Kind', bound=Parts)
 
 
-def _viewed(made: Any, block: Array, n: int) -> Any:
+def _listed(names: tuple[str, ...], sizes: Sizes) -> str:
+    """Return sizes as a text: "n = 3"."""
+    values = (sizes,) if isinstance(sizes, int) else sizes
+    return ', '.join(f'{name} = {value}' for name, value in zip(names, values, strict=True))
+
+
+def _viewed(made: Any, block: Array, n: Sizes) -> Any:
     """Return the state in a block, unchecked."""
     parts: list[Any] = []
     for field in made.fields:
@@ -126,37 +197,44 @@ def _viewed(made: Any, block: Array, n: int) -> Any:
         if field.kind is float:
             parts.append(float(part[0]))
         elif field.kind is not None:
-            parts.append(_viewed(field.kind, part, n))
+            values = (n,) if isinstance(n, int) else n
+            own = tuple(values[made.sizes.index(name)] for name in field.kind.sizes)
+            parts.append(_viewed(field.kind, part, own[0] if len(own) == 1 else own))
         else:
             parts.append(part.reshape([size.of(n) for size in field.shape]))
-    return made(block, *parts)
+    return made(block, n, *parts)
 
 
-def _size(declared: str, size: Any) -> Size:
-    """Return the size of a declaration: 3, 'n' or '5n'."""
-    if isinstance(size, int) and size > 0:
-        return Size(size, 0)
-    times, grows, rest = size.partition('n') if isinstance(size, str) else ('', '', '')
-    if not grows or rest or not (times or '1').isdigit():
-        raise TypeError(f"{declared}: size {size!r}; expected a whole number, 'n' or as '5n'")
-    return Size(0, int(times or 1))
+def _size(declared: str, size: Any, names: tuple[str, ...]) -> Size:
+    """Return the size of a declaration: 3, 'n', '5n' or '6+n'."""
+    found = Size({})
+    for term in str(size).split('+') if isinstance(size, (int, str)) else ['']:
+        name = term.lstrip('0123456789')
+        times = term.removesuffix(name)
+        if (name and name not in names) or (not name and not int(times or 0)):
+            expected = ' or '.join(repr(name) for name in names)
+            raise TypeError(f'{declared}: size {size!r}; expected a whole number, {expected}, or '
+                            "as '5n' or '6+n'")
+        found = found.plus(Size({tuple(int(name == one) for one in names): int(times or 1)}))
+    return found
 
 
-def _field(declared: str, hint: Any) -> tuple[Size, tuple[Size, ...], Any]:
+def _field(declared: str, hint: Any, names: tuple[str, ...]
+           ) -> tuple[Size, tuple[Size, ...], Any]:
     """Return size, shape and kind of a field from its annotation."""
+    one = Size({(0,) * len(names): 1})
     if hint is float:
-        return Size(1, 0), (), float
+        return one, (), float
     if isinstance(getattr(hint, 'fields', None), tuple):
-        return hint.size, (), hint
+        if not set(hint.sizes) <= set(names):
+            raise TypeError(f'{declared}: {hint.__name__} has the sizes {", ".join(hint.sizes)}; '
+                            f'expected some of {", ".join(names)}')
+        return hint.size.among(hint.sizes, names), (), hint
     if not getattr(hint, '__metadata__', ()):
         raise TypeError(f"{declared}: {hint}; expected float, a state, or as "
                         "Annotated[Array, 'n']")
-    shape = tuple(_size(declared, size) for size in hint.__metadata__)
-    growing = [size.each for size in shape if size.each]
-    if len(growing) > 1:
-        raise TypeError(f'{declared}: more than one size grows with n')
-    count = math.prod(size.fixed for size in shape if not size.each)
-    return Size(0, count * growing[0]) if growing else Size(count, 0), shape, None
+    shape = tuple(_size(declared, size, names) for size in hint.__metadata__)
+    return reduce(Size.by, shape), shape, None
 
 
 def state(declared: type[Kind]) -> type[Kind]:
@@ -182,33 +260,34 @@ def state(declared: type[Kind]) -> type[Kind]:
     [0.1, 0.0, 0.0, 5.0, 0.0, 0.0, 0.0]
     """
     hints = get_type_hints(declared, include_extras=True)
+    sizes = declared.sizes
     fields: list[Field] = []
-    end = Size(0, 0)
+    end = Size({(0,) * len(sizes): 0})
+    # those of the base class stand there alone
     for name in declared.__annotations__:
         label = f'{declared.__name__}.{name}'
-        size, shape, kind = _field(label, hints[name])
+        size, shape, kind = _field(label, hints[name], sizes)
         if kind is float and fields and fields[-1].kind is not float:
             raise TypeError(f'{label}: constants stand before arrays')
         fields.append(Field(name, end, size, shape, kind))
-        end = Size(end.fixed + size.fixed, end.each + size.each)
-    names = ['block', *(field.name for field in fields)]
+        end = end.plus(size)
+    names = ['block', 'values', *(field.name for field in fields)]
     # Any: the type checker takes a state for its declaration
     make: Callable[..., Any] = namedtuple
     made = make(declared.__name__, names, module=declared.__module__)
     made.__doc__ = declared.__doc__
+    made.sizes = sizes
     made.fields = tuple(fields)
     made.size = end
     made.of = classmethod(Parts.of.__func__)  # type: ignore[attr-defined]
     made.new = classmethod(Parts.new.__func__)  # type: ignore[attr-defined]
-    made.cut = staticmethod(cutter(made)) if cutter else staticmethod(
-        lambda block, n: _viewed(made, block, n))
+    made.cut_for = classmethod(Parts.cut_for.__func__)  # type: ignore[attr-defined]
+    made.cut = staticmethod(cutter(made) if cutter else (
+        lambda block, n: _viewed(made, block, n)))
     copyreg.pickle(made, _reduced)
     return made
 
 
 def _reduced(given: Any) -> tuple[Any, ...]:
     # for copies and pickles, whose arrays are parts of a block again
-    made = type(given)
-    block = given.block
-    each = made.size.each
-    return _viewed, (made, block, (len(block) - made.size.fixed) // each if each else 0)
+    return _viewed, (type(given), given.block, given.values)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from robots import C3P
 
-from c3p_kernels.compiled import COMPILED, kernel
+from c3p_kernels.compiled import COMPILED, inner, kernel
 from c3p_kernels.state import Array, Number, Parts, state
 from c3p_kinematics import odometry_states
 from c3p_kinematics._planar_kernels import solve
@@ -40,7 +40,34 @@ class Whole(Parts):
     turned: Annotated[Array, 'n']
 
 
+@state
+class Stage(Parts):
+    """A state with two sizes."""
+
+    sizes = 'n', 'efforts'
+
+    weight: float
+    column: Annotated[Array, '6+n']
+    square: Annotated[Array, '6+n', '6+n']
+    slopes: Annotated[Array, '2n+3', 'efforts']
+
+
+@state
+class Plan(Parts):
+    """A state with three sizes, around states with some of them."""
+
+    sizes = 'steps', 'efforts', 'n'
+
+    period: float
+    torques: Annotated[Array, 'steps', 'efforts']
+    stage: Stage
+    low: Filter
+    states: Annotated[Array, 'steps+1', '6+n']
+
+
 cut_whole = Whole.cut
+cut_plan = Plan.cut
+cut_usual = Plan.cut_for(efforts=4, n=2)
 
 EVERY = [kind for kind in vars(odometry_states).values()
          if isinstance(kind, type) and getattr(kind, 'fields', None)]
@@ -56,6 +83,31 @@ def fill(block, n):
     whole.high.held[0] = whole.high.time_constant
     whole.turned[n - 1] = len(whole.block)
     return len(whole.slopes) + whole.table.shape[1] + whole.low.mean.shape[0]
+
+
+@kernel
+def fill_plan(block, sizes):
+    """Write a number of its own into the last place of each field."""
+    return write(cut_plan(block, sizes))
+
+
+@kernel
+def fill_usual(block, sizes):
+    """Write the same where two sizes are constants of the compiler."""
+    return write(cut_usual(block, sizes))
+
+
+@inner
+def write(plan):
+    """Write a number of its own into the last place of each field; return the sum of all sizes."""
+    plan.torques[-1, -1] = plan.period
+    plan.stage.column[-1] = 5.0
+    plan.stage.square[-1, -1] = plan.stage.weight
+    plan.stage.slopes[-1, -1] = 6.0
+    plan.low.mean[-1, -1] = 7.0
+    plan.states[-1, -1] = 8.0
+    rows, columns = plan.stage.slopes.shape
+    return len(plan.states) + len(plan.low.mean) + rows + columns
 
 
 def arrays(found):
@@ -79,6 +131,35 @@ def test_kernels_and_python_read_and_write_the_same_numbers(n):
     assert whole.turned[-1] == len(whole.block) == 2 + 15 * n + 24 + 2 * (2 + 2 * n) + n
     # nothing else was written but the constants
     assert np.count_nonzero(whole.block) == 9
+
+
+@pytest.mark.parametrize(('fill', 'sizes'), [
+    (fill_plan, (5, 4, 2)), (fill_plan, (1, 3, 3)), (fill_usual, (5, 4, 2)),
+    (fill_usual, (3, 4, 2))])
+def test_states_have_several_sizes_of_which_some_are_constants_of_the_compiler(fill, sizes):
+    steps, efforts, n = sizes
+    plan = Plan.new(sizes, period=3.0)
+    Stage.of(plan.stage.block, (n, efforts), weight=4.0)
+    assert fill(plan.block, sizes) == steps + 1 + n + 2 * n + 3 + efforts
+    assert plan.values == sizes and plan.stage.values == (n, efforts) and plan.low.values == n
+    assert plan.torques[-1, -1] == 3.0 and plan.stage.column[5 + n] == 5.0
+    assert plan.stage.square[5 + n, 5 + n] == 4.0
+    assert plan.stage.slopes[2 * n + 2, efforts - 1] == 6.0
+    assert plan.low.mean[n - 1, 1] == 7.0 and plan.states[steps, 5 + n] == 8.0
+    # nothing else was written but the constants
+    assert np.count_nonzero(plan.block) == 8
+    assert pickle.loads(pickle.dumps(plan)).stage.square.shape == (6 + n, 6 + n)
+
+
+def test_sizes_are_refused_by_name():
+    with pytest.raises(TypeError, match='Plan has no size casters: steps, efforts, n'):
+        Plan.cut_for(casters=3)
+    with pytest.raises(ValueError, match='for steps = 2, efforts = 3, n = 4'):
+        Plan.of(np.zeros(3), (2, 3, 4))
+    kind = type('Wrong', (Parts,), {'__annotations__': {'plan': Plan}, '__module__': __name__})
+    with pytest.raises(TypeError, match=r'Wrong\.plan: Plan has the sizes steps, efforts, n; '
+                                        'expected some of n'):
+        state(kind)
 
 
 @pytest.mark.parametrize('n', COUNTS)
@@ -142,7 +223,7 @@ def test_an_unknown_constant_is_refused_by_name():
 @pytest.mark.parametrize(('hint', 'text'), [
     (int, 'expected float'), (Array, 'expected float'),
     (Annotated[Array, 'k'], "size 'k'"), (Annotated[Array, 0], 'size 0'),
-    (Annotated[Array, 'n', 'n'], 'more than one size grows with n')])
+    (Annotated[Array, 'n+k'], r"size 'n\+k'"), (Annotated[Array, 2.5], r'size 2\.5')])
 def test_a_field_without_a_usable_shape_is_refused_by_name(hint, text):
     kind = type('Wrong', (Parts,), {'__annotations__': {'first': hint}, '__module__': __name__})
     with pytest.raises(TypeError, match=rf'Wrong\.first: .*{text}|Wrong\.first: {text}'):
