@@ -30,11 +30,9 @@ from measuring import Figure, beside, python, turns
 
 from c3p_description import load
 from c3p_description.model import Array, CasterRobot, Friction
-from c3p_dynamics._caster_equations import forward_derivatives, packed_model
+from c3p_dynamics._caster_equations import caster_model, forward_derivatives
 from c3p_dynamics._caster_inverse_kernels import share_packed
-from c3p_dynamics._caster_lane_kernels import advance
-from c3p_dynamics._caster_motion_kernels import runge_kutta
-from c3p_dynamics._sharing_kernels import share_weighted
+from c3p_dynamics._caster_motion_kernels import advance, runge_kutta
 from c3p_dynamics.caster_dynamics import (
     VIRTUAL_STEERING_WEIGHT,
     forward_dynamics,
@@ -42,7 +40,6 @@ from c3p_dynamics.caster_dynamics import (
 )
 from c3p_dynamics.prepared import InverseDynamics
 from c3p_kernels.compiled import inlined, kernel
-from c3p_kernels.lanes import LANES
 from c3p_kinematics.casters import (
     inverse_acceleration,
     steering_jacobian,
@@ -57,6 +54,8 @@ TORQUE = np.array([0.1, -0.1, 0.05])
 ROUNDS, RUN = 101, 5e-4
 # rows of the sweep, many enough that the call itself does not count
 ROWS = 5000
+# robots of a batch
+MANY = 8
 DOWN = np.array([0.0, 0.0, -1.0])
 
 
@@ -148,14 +147,6 @@ def derivative_loop(derivatives: Callable[..., object]) -> Callable[..., None]:
     return loop
 
 
-@kernel
-def share_loop(reach, target, weight, low, high, torque, count):
-    """Compiled loop over the bounded share."""
-    for _ in range(count):
-        share_weighted(reach, target, weight, 1e-6, low, high, torque)
-        target[0] += 1e-12 * torque[0]
-
-
 def by_libm() -> list[Callable[..., object]]:
     """Return `runge_kutta` and `forward_derivatives`, compiled without tables and lanes."""
     names = ['c3p_dynamics._caster_equations', 'c3p_dynamics._caster_motion_kernels']
@@ -190,12 +181,10 @@ def runs() -> tuple[dict[str, Callable[[int], object]], dict[str, Any]]:
     full[:3], full[3::2] = np.eye(3), steering_jacobian(ROBOT, STEERING)
     full[4::2] = -wheel_jacobian(ROBOT, STEERING)
     rates, accels = full @ TWIST, full @ ACCEL
-    model = packed_model(ROBOT.geometry, ROBOT.caster_inertia, ROBOT.platform, ROBOT.losses)
+    model = caster_model(ROBOT)
     vectors = STEERING.copy(), TWIST.copy(), TORQUE, np.zeros(3)
     out = np.empty(3), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
     forward_derivatives(model, *vectors, *out)
-    limit, shared, unit = np.full(3, 1.2), np.empty(3), np.ones(3)
-    near, far = np.full(3, 0.1), np.full(3, 3.0)
     batch = np.tile(STEERING, (ROWS, 1))
     states = [np.zeros(14) for _ in range(3)]
     ours, libm = derivative_loop(forward_derivatives), by_libm()
@@ -205,23 +194,21 @@ def runs() -> tuple[dict[str, Callable[[int], object]], dict[str, Any]]:
 
     def integrate(robot: CasterRobot, at: Array, kernel: Callable[..., object] = runge_kutta
                   ) -> Callable[[int], object]:
-        return lambda count: kernel(
-            robot.geometry, robot.caster_inertia, robot.platform, robot.losses, at, TORQUE,
-            np.zeros(3), 1e-3, count)
+        numbers = caster_model(robot)
+        return lambda count: kernel(numbers, at, TORQUE, np.zeros(3), 1e-3, count)
 
-    side_by_side = np.tile(states[0], (LANES, 1))
-    held, still = np.tile(TORQUE, (LANES, 1, 1)), np.zeros((LANES, 3))
+    many = np.tile(states[0], (MANY, 1))
+    held, still = np.tile(TORQUE, (MANY, 1, 1)), np.zeros((MANY, 3))
 
     def together(count: int) -> int:
         # the steps of all robots count
-        steps = -(-count // LANES)
-        advance(ROBOT.geometry, ROBOT.caster_inertia, ROBOT.platform, ROBOT.losses, side_by_side,
-                held, still, 1e-3, steps, np.empty((LANES, 0, 14)))
-        return steps * LANES
+        steps = -(-count // MANY)
+        advance(model, many, held, still, 1e-3, steps, np.empty((MANY, 0, 14)))
+        return steps * MANY
 
     return {
         'RK4 step with friction': integrate(ROBOT, states[0]),
-        'RK4 step with friction, side by side': together,
+        'RK4 step with friction, of many robots': together,
         'RK4 step with friction, by libm': integrate(ROBOT, states[2], libm[0]),
         'RK4 step without friction': integrate(smooth, states[1]),
         'mj_step': lambda count: mujoco.mj_step(contact.model, contact.data, count),
@@ -246,10 +233,6 @@ def runs() -> tuple[dict[str, Callable[[int], object]], dict[str, Any]]:
             model, vectors, out, count),
         'forward with derivatives, loop, by libm': lambda count: theirs(
             model, vectors, out, count),
-        'weighted share, within limits, loop': lambda count: share_loop(
-            out[3], near, unit, -limit, limit, shared, count),
-        'weighted share, at limits, loop': lambda count: share_loop(
-            out[3], far, unit, -limit, limit, shared, count),
     }, {'tree': tree, 'prepared': prepared, 'state': state, 'contact': contact}
 
 
@@ -264,12 +247,12 @@ def figures(quick: bool = False) -> list[Figure]:
     wanted = ('RK4 step with friction', 'mj_step', 'inverse, prepared call',
               'inverse, compiled loop', 'pinocchio rnea + projection, whole',
               'pinocchio rnea + projection, all given', 'forward_dynamics, call',
-              'RK4 step with friction, side by side')
+              'RK4 step with friction, of many robots')
     times = measured({name: what[name] for name in wanted} if quick else what)
     whole, given = wanted[4:6]
     return [
         beside('dynamics of the C3P with friction, RK4 step', times, wanted[0], 'mj_step', 35.0),
-        beside(f'the same, each of {LANES} robots side by side', times, wanted[7], 'mj_step',
+        beside(f'the same, each of {MANY} robots', times, wanted[7], 'mj_step',
                35.0, unit='ns'),
         beside('inverse dynamics of the C3P, call', times, wanted[2], whole),
         beside('inverse dynamics of the C3P, call', times, wanted[2], given,
@@ -293,7 +276,7 @@ def main() -> None:
         print(f'{name:44}{1e6 * seconds:9.3f}{1 / seconds:14,.0f}')
     print(f'MuJoCo had {objects["contact"].data.ncon} contacts at the end\n')
     for peer, one in (('mj_step', 'RK4 step with friction'),
-                      ('mj_step', 'RK4 step with friction, side by side'),
+                      ('mj_step', 'RK4 step with friction, of many robots'),
                       ('mj_step', 'RK4 step without friction'),
                       ('RK4 step with friction, by libm', 'RK4 step with friction'),
                       ('forward with derivatives, loop, by libm',

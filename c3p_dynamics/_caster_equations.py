@@ -12,14 +12,8 @@ speeds are those of the pivot, p = v + ω ẑ×(x, y):
 `equations` is the one place where M and F − G are summed up. `forward`, `forward_derivatives`,
 the integration (_caster_motion_kernels.py) and the batches (_caster_batch_kernels.py) call it; the
 inverse dynamics (_caster_inverse_kernels.py) sum up the same terms for a given ν̇. The others work
-on a *model*, which `packed_model` makes once per robot:
-
-    model = (geometry, body, casters, levels)
-
-`geometry` (n, 4) is that of CasterRobot, `body` (8,) the constant parts of M, `casters` (n, 25) a
-row per caster with the columns below, and `levels` (2, lots) the dry friction of all casters,
-arguments above and tanh of them below. Columns after the constants, and `levels`, are work memory:
-one model per thread.
+on a `CasterModel`, which `packed_model` makes once per robot. A symmetric matrix is a tuple of its
+upper triangle, 00 01 02 11 12 22.
 
 With R(θ_s, ν, τ, ν̇) = F − G − M ν̇ the motion is R = 0, so every derivative of ν̇ is ``M⁻¹ ∂R`` at
 fixed ν̇. A caster adds ``Rxᵀ P + Raᵀ Q − [0 0 1]ᵀ τ_pivot`` to R with
@@ -37,8 +31,11 @@ second pass over the casters adds them up from the columns that `equations` has 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from c3p_description.model import CasterRobot
 from c3p_kernels.compiled import inlined, kernel
 from c3p_kernels.elementary import circle, tanh
 
@@ -56,6 +53,45 @@ COLUMNS = 25
 LOT = 8
 
 
+class RobotNumbers(NamedTuple):
+    """
+    Properties of a CasterRobot that a model is made from.
+
+    Attributes
+    ----------
+    geometry, inertia, platform, losses : arrays
+        As ``CasterRobot.geometry``, `caster_inertia`, `platform` and `losses`.
+    """
+
+    geometry: np.ndarray
+    inertia: np.ndarray
+    platform: np.ndarray
+    losses: np.ndarray
+
+
+class CasterModel(NamedTuple):
+    """
+    Numbers of a caster robot, and work memory: one model per thread.
+
+    Attributes
+    ----------
+    geometry : (n, 4) array
+        That of CasterRobot.
+    body : (8,) array
+        m, m cx, m cy of the platform; entries 00, 02, 11, 12 and 22 of M at θ_s = 0.
+    casters : (n, 25) array
+        A row per caster with the columns above; those after the constants are work memory.
+    levels : (2, lots) array
+        Dry friction of all casters, work memory: arguments above and tanh of them below. Without
+        columns for a robot without friction.
+    """
+
+    geometry: np.ndarray
+    body: np.ndarray
+    casters: np.ndarray
+    levels: np.ndarray
+
+
 @inlined
 def platform_terms(platform):
     """Return m, m cx, m cy and the inertia about the origin, of ``CasterRobot.platform``."""
@@ -66,12 +102,18 @@ def platform_terms(platform):
 
 
 @inlined
-def platform_force(m, mx, my, inertia, vx, vy, w, ax, ay, aw):
+def platform_force(body, inertia, twist, accel):
     """
     Return the part of ``M ν̇ + G`` that belongs to the platform without casters.
 
-    In turning axes the origin accelerates by ν̇ + ω×v, and the centre of mass by −ω² c more.
+    `body` begins with m, m cx and m cy; `twist` and `accel` are three numbers each. In turning
+    axes the origin accelerates by ν̇ + ω×v, and the centre of mass by −ω² c more.
     """
+    m = body[0]
+    mx = body[1]
+    my = body[2]
+    vx, vy, w = twist
+    ax, ay, aw = accel
     qx, qy = ax - w * vy, ay + w * vx
     return (m * qx - my * aw - mx * w * w, m * qy + mx * aw - my * w * w,
             mx * qy - my * qx + inertia * aw)
@@ -114,18 +156,20 @@ def turning_part(surplus, c, s, x, y):
 
 
 @inlined
-def cofactors(m00, m01, m02, m11, m12, m22):
-    """Return the upper triangle of the adjugate of a symmetric matrix, and its determinant."""
+def cofactors(matrix):
+    """Return the adjugate of a symmetric matrix, and its determinant."""
+    m00, m01, m02, m11, m12, m22 = matrix
     c00 = m11 * m22 - m12 * m12
     c01 = m12 * m02 - m01 * m22
     c02 = m01 * m12 - m11 * m02
-    return (c00, c01, c02, m00 * m22 - m02 * m02, m01 * m02 - m00 * m12, m00 * m11 - m01 * m01,
+    return ((c00, c01, c02, m00 * m22 - m02 * m02, m01 * m02 - m00 * m12, m00 * m11 - m01 * m01),
             m00 * c00 + m01 * c01 + m02 * c02)
 
 
 @inlined
-def times(m00, m01, m02, m11, m12, m22, x, y, z):
-    """Return the product of a symmetric matrix, as its upper triangle, and a vector."""
+def times(matrix, x, y, z):
+    """Return the product of a symmetric matrix and a vector."""
+    m00, m01, m02, m11, m12, m22 = matrix
     return m00 * x + m01 * y + m02 * z, m01 * x + m11 * y + m12 * z, m02 * x + m12 * y + m22 * z
 
 
@@ -172,7 +216,19 @@ def packed_model(geometry, inertia, platform, losses):
     body[6] = m12
     body[7] = m22
     # no friction, no lots: `equations` then leaves it out
-    return geometry, body, casters, np.zeros((2, lossy * LOT * ((3 * n + LOT - 1) // LOT)))
+    levels = np.zeros((2, lossy * LOT * ((3 * n + LOT - 1) // LOT)))
+    return CasterModel(geometry, body, casters, levels)
+
+
+def numbers_of(robot: CasterRobot) -> RobotNumbers:
+    """Return what a model of a robot with its friction is made from."""
+    return RobotNumbers(robot.geometry, robot.caster_inertia, robot.platform, robot.losses)
+
+
+def caster_model(robot: CasterRobot) -> CasterModel:
+    """Return the model of a robot with its friction."""
+    model: CasterModel = packed_model(*numbers_of(robot))
+    return model
 
 
 @inlined
@@ -189,12 +245,14 @@ def friction_torques(casters, levels, i):
 @inlined
 def equations(model, vx, vy, w):
     """
-    Return the upper triangle of M, F − G (3 numbers) and the power that friction takes.
+    Return M, F − G (3 numbers) and the power that friction takes.
 
     Reads the columns ANGLE to TURN, writes COS to RATE; a wrench is added to the force by the
     caller.
     """
-    _, body, casters, levels = model
+    body = model.body
+    casters = model.casters
+    levels = model.levels
     n = len(casters)
     lots = levels.shape[1]
     m00 = body[3]
@@ -231,7 +289,7 @@ def equations(model, vx, vy, w):
     for j in range(lots):
         levels[1, j] = tanh(levels[0, j])
     # then the forces: those of the platform's own motion, and P and Q of each caster
-    g0, g1, g2 = platform_force(body[0], body[1], body[2], 0.0, vx, vy, w, 0.0, 0.0, 0.0)
+    g0, g1, g2 = platform_force(body, 0.0, (vx, vy, w), (0.0, 0.0, 0.0))
     f0 = -g0
     f1 = -g1
     f2 = -g2
@@ -258,13 +316,13 @@ def equations(model, vx, vy, w):
         f0 += fx
         f1 += fy
         f2 += casters[i, X] * fy - casters[i, Y] * fx
-    return m00, m01, m02, m11, m12, m22, f0, f1, f2, loss
+    return (m00, m01, m02, m11, m12, m22), f0, f1, f2, loss
 
 
 @inlined
 def load(model, steering, torque):
     """Put θ_s, τ/r and τ_s into the model; `torque` is (n,) or (2n,)."""
-    casters = model[2]
+    casters = model.casters
     n = len(casters)
     powered = len(torque) > n
     for i in range(n):
@@ -273,11 +331,11 @@ def load(model, steering, torque):
 
 
 @inlined
-def solved(m00, m01, m02, m11, m12, m22, f0, f1, f2):
+def solved(mass, f0, f1, f2):
     """Return M⁻¹ F by cofactors: one division; a platform with a mass needs no check of rank."""
-    c00, c01, c02, c11, c12, c22, determinant = cofactors(m00, m01, m02, m11, m12, m22)
+    adjugate, determinant = cofactors(mass)
     by = 1.0 / determinant
-    a0, a1, a2 = times(c00, c01, c02, c11, c12, c22, f0, f1, f2)
+    a0, a1, a2 = times(adjugate, f0, f1, f2)
     return by * a0, by * a1, by * a2
 
 
@@ -285,27 +343,25 @@ def solved(m00, m01, m02, m11, m12, m22, f0, f1, f2):
 def forward(model, steering, twist, torque, wrench, accel):
     """Write ν̇ = M⁻¹(F − G) into `accel` (3,); `wrench` (3,) acts at the origin, in its axes."""
     load(model, steering, torque)
-    m00, m01, m02, m11, m12, m22, f0, f1, f2, _ = equations(model, twist[0], twist[1], twist[2])
-    accel[0], accel[1], accel[2] = solved(m00, m01, m02, m11, m12, m22, f0 + wrench[0],
-                                          f1 + wrench[1], f2 + wrench[2])
+    mass, f0, f1, f2, _ = equations(model, twist[0], twist[1], twist[2])
+    accel[0], accel[1], accel[2] = solved(mass, f0 + wrench[0], f1 + wrench[1], f2 + wrench[2])
 
 
 @kernel
 def mass_times(model, steering, vector, product):
     """Write ``M(θ_s) v`` into `product` (3,)."""
     for i in range(len(steering)):
-        model[2][i, ANGLE] = steering[i]
-    m00, m01, m02, m11, m12, m22, _, _, _, _ = equations(model, 0.0, 0.0, 0.0)
-    product[0], product[1], product[2] = times(m00, m01, m02, m11, m12, m22, vector[0], vector[1],
-                                               vector[2])
+        model.casters[i, ANGLE] = steering[i]
+    mass, _, _, _, _ = equations(model, 0.0, 0.0, 0.0)
+    product[0], product[1], product[2] = times(mass, vector[0], vector[1], vector[2])
 
 
 @kernel
 def terms(model, vx, vy, w, wx, wy, ww):
-    """Return M and M⁻¹ (upper triangles) and F − G at the columns ANGLE to TURN of `model`."""
-    m00, m01, m02, m11, m12, m22, f0, f1, f2, _ = equations(model, vx, vy, w)
-    c00, c01, c02, c11, c12, c22, determinant = cofactors(m00, m01, m02, m11, m12, m22)
-    return ((m00, m01, m02, m11, m12, m22),
+    """Return M and M⁻¹ and F − G at the columns ANGLE to TURN of `model`."""
+    mass, f0, f1, f2, _ = equations(model, vx, vy, w)
+    (c00, c01, c02, c11, c12, c22), determinant = cofactors(mass)
+    return (mass,
             (c00 / determinant, c01 / determinant, c02 / determinant, c11 / determinant,
              c12 / determinant, c22 / determinant), (f0 + wx, f1 + wy, f2 + ww))
 
@@ -324,7 +380,9 @@ def forward_derivatives(model, steering, twist, torque, wrench, accel, d_steerin
 
     `wrench` (3,) pushes the platform at its origin, in its axes; ν̇ depends on it by M⁻¹.
     """
-    _, body, casters, levels = model
+    body = model.body
+    casters = model.casters
+    levels = model.levels
     n = len(casters)
     lots = levels.shape[1]
     powered = d_torque.shape[1] > len(casters)
@@ -332,17 +390,11 @@ def forward_derivatives(model, steering, twist, torque, wrench, accel, d_steerin
     vy = twist[1]
     w = twist[2]
     load(model, steering, torque)
-    m00, m01, m02, m11, m12, m22, f0, f1, f2, _ = equations(model, vx, vy, w)
-    i00, i01, i02, i11, i12, i22, determinant = cofactors(m00, m01, m02, m11, m12, m22)
+    mass, f0, f1, f2, _ = equations(model, vx, vy, w)
+    (i00, i01, i02, i11, i12, i22), determinant = cofactors(mass)
     by = 1.0 / determinant
-    i00 = by * i00
-    i01 = by * i01
-    i02 = by * i02
-    i11 = by * i11
-    i12 = by * i12
-    i22 = by * i22
-    a0, a1, a2 = times(i00, i01, i02, i11, i12, i22, f0 + wrench[0], f1 + wrench[1],
-                       f2 + wrench[2])
+    inverse = by * i00, by * i01, by * i02, by * i11, by * i12, by * i22
+    a0, a1, a2 = times(inverse, f0 + wrench[0], f1 + wrench[1], f2 + wrench[2])
     accel[0] = a0
     accel[1] = a1
     accel[2] = a2
@@ -401,15 +453,15 @@ def forward_derivatives(model, steering, twist, torque, wrench, accel, d_steerin
         turn_p = side + along * push_u - across * push_s + me * across_accel
         turn_q = along * side_u - across * side_s - push - ma * along_accel
         d_steering[0, i], d_steering[1, i], d_steering[2, i] = times(
-            i00, i01, i02, i11, i12, i22, c * turn_q - s * turn_p, c * turn_p + s * turn_q,
+            inverse, c * turn_q - s * turn_p, c * turn_p + s * turn_q,
             ez * turn_p + az * turn_q + pivot_slope * along * by_d)
         # by τ: a force of 1/r along Rx
         d_torque[0, i], d_torque[1, i], d_torque[2, i] = times(
-            i00, i01, i02, i11, i12, i22, -s * by_r, c * by_r, ez * by_r)
+            inverse, -s * by_r, c * by_r, ez * by_r)
         # by τ_s: a force of −1/d along Ra, and −1 on the platform
         if powered:
             d_torque[0, n + i], d_torque[1, n + i], d_torque[2, n + i] = times(
-                i00, i01, i02, i11, i12, i22, -c * by_d, -s * by_d, -az * by_d - 1.0)
+                inverse, -c * by_d, -s * by_d, -az * by_d - 1.0)
         # by ν: rows of P and Q, [Rx ∂s + Ra ∂u + z ∂ω], and the pivot's torque on the platform
         p_x = c * push_u - s * push_s
         q_x = c * side_u - s * side_s
@@ -427,9 +479,6 @@ def forward_derivatives(model, steering, twist, torque, wrench, accel, d_steerin
         b21 += ez * p_y + az * q_y + pivot_slope * s * by_d
         b22 += ez * p_w + az * q_w + pivot_slope * (az * by_d + 1.0)
     # columns of M⁻¹ ∂R/∂ν
-    d_twist[0, 0], d_twist[1, 0], d_twist[2, 0] = times(i00, i01, i02, i11, i12, i22, b00, b10,
-                                                        b20)
-    d_twist[0, 1], d_twist[1, 1], d_twist[2, 1] = times(i00, i01, i02, i11, i12, i22, b01, b11,
-                                                        b21)
-    d_twist[0, 2], d_twist[1, 2], d_twist[2, 2] = times(i00, i01, i02, i11, i12, i22, b02, b12,
-                                                        b22)
+    d_twist[0, 0], d_twist[1, 0], d_twist[2, 0] = times(inverse, b00, b10, b20)
+    d_twist[0, 1], d_twist[1, 1], d_twist[2, 1] = times(inverse, b01, b11, b21)
+    d_twist[0, 2], d_twist[1, 2], d_twist[2, 2] = times(inverse, b02, b12, b22)

@@ -79,8 +79,17 @@ def speeds(one, c, s, vx, vy, w):
 
 
 @inlined
-def accelerations(one, body, lossy, n, c, s, moving, vx, vy, w, wx, wy, wz):
-    """Return ν̇ and the power that friction takes, as `equations` and `solved` have them."""
+def accelerations(one, model, direction, moving, twist, wrench):
+    """
+    Return ν̇ and the power that friction takes, as `equations` and `solved` have them.
+
+    `direction` is cosine and sine of θ_s, `moving` what `speeds` returns, `one` the constants of
+    all casters.
+    """
+    body = model.body
+    n = len(model.casters)
+    c, s = direction
+    w = twist[2]
     along, across, contact, rate = moving
     x, y = one[X], one[Y]
     q, d01, d02, d12, d22 = _turning_part(one[SURPLUS], c, s, x, y)
@@ -90,7 +99,7 @@ def accelerations(one, body, lossy, n, c, s, moving, vx, vy, w, wx, wy, wz):
     m11 = taken(body[5], q, n)
     m12 = added(body[6], d12, n)
     m22 = added(body[7], d22, n)
-    g0, g1, g2 = platform_force(body[0], body[1], body[2], 0.0, vx, vy, w, 0.0, 0.0, 0.0)
+    g0, g1, g2 = platform_force(body, 0.0, twist, (0.0, 0.0, 0.0))
     own, rest, side = _inertia_force(one[ROLLING], one[AXLE], one[KAPPA], along, across, rate,
                                      0.0, 0.0)
     turn = one[TURN]
@@ -98,7 +107,7 @@ def accelerations(one, body, lossy, n, c, s, moving, vx, vy, w, wx, wy, wz):
     p = one[DRIVE] - own - rest
     q = -side - one[PER_OFFSET] * turn
     pivot = 0.0 * turn
-    if lossy:
+    if model.levels.shape[1] > 0:
         steepness = one[STEEPNESS]
         wheel = one[PER_RADIUS] * along
         roll = (one[ROLL_VISCOUS] * wheel
@@ -109,18 +118,18 @@ def accelerations(one, body, lossy, n, c, s, moving, vx, vy, w, wx, wy, wz):
         p = p - one[PER_RADIUS] * roll
         q = q + one[PER_OFFSET] * (pivot + scrub)
     fx, fy = c * q - s * p, c * p + s * q
-    a0, a1, a2 = solved(m00, m01, m02, m11, m12, m22, added(-g0, fx, n) + wx,
-                        added(-g1, fy, n) + wy,
-                        in_turn(-g2, turn, pivot, x * fy - y * fx, n) + wz)
+    a0, a1, a2 = solved((m00, m01, m02, m11, m12, m22), added(-g0, fx, n) + wrench[0],
+                        added(-g1, fy, n) + wrench[1],
+                        in_turn(-g2, turn, pivot, x * fy - y * fx, n) + wrench[2])
     return a0, a1, a2, loss
 
 
 @kernel
 def march_few(model, state, wx, wy, wz, dt, steps):
     """Advance `state` by steps of a loaded model of three or four casters, as `march`."""
-    _, body, casters, levels = model
+    casters = model.casters
     n = len(casters)
-    lossy = levels.shape[1] > 0
+    wrench = wx, wy, wz
     columns = np.empty((COLUMNS, FEW))
     angles = np.empty((1, FEW))
     turned = np.empty((1, FEW))
@@ -151,7 +160,7 @@ def march_few(model, state, wx, wy, wz, dt, steps):
         rates = 0.0 + moving[3]
         alongs = 0.0 + moving[0]
         cn, sn = circle(start + half * moving[3])
-        a0, a1, a2, loss = accelerations(one, body, lossy, n, c, s, moving, vx, vy, w, wx, wy, wz)
+        a0, a1, a2, loss = accelerations(one, model, (c, s), moving, (vx, vy, w), wrench)
         h, g = elementary.circle(phi)
         dx, dy = h * vx - g * vy, g * vx + h * vy
         sx = vx
@@ -172,8 +181,7 @@ def march_few(model, state, wx, wy, wz, dt, steps):
             rates = rates + 2.0 * moving[3]
             alongs = alongs + 2.0 * moving[0]
             cn, sn = circle(start + (half if stage == 0 else dt) * moving[3])
-            b0, b1, b2, more = accelerations(one, body, lossy, n, c, s, moving, ux, uy, turn, wx,
-                                             wy, wz)
+            b0, b1, b2, more = accelerations(one, model, (c, s), moving, (ux, uy, turn), wrench)
             a0 = a0 + 2.0 * b0
             a1 = a1 + 2.0 * b1
             a2 = a2 + 2.0 * b2
@@ -193,8 +201,7 @@ def march_few(model, state, wx, wy, wz, dt, steps):
         alongs = alongs + moving[0]
         start = start + sixth * rates
         cn, sn = circle(start)
-        b0, b1, b2, more = accelerations(one, body, lossy, n, c, s, moving, ux, uy, turn, wx, wy,
-                                         wz)
+        b0, b1, b2, more = accelerations(one, model, (c, s), moving, (ux, uy, turn), wrench)
         c, s = cn, sn
         sx = sx + ux
         sy = sy + uy

@@ -34,7 +34,7 @@ from c3p_dynamics._caster_equations import (
     times,
     turning_part,
 )
-from c3p_dynamics._sharing_kernels import share_least_norm
+from c3p_dynamics._sharing_kernels import MotorSet, share_least_norm
 from c3p_kernels.compiled import inlined, kernel
 from c3p_kernels.elementary import circle
 from c3p_kernels.small import RANK_TOLERANCE
@@ -129,7 +129,7 @@ def _share_dropped(pack, f0, f1, f2):
         steer[i, 2] = -(s * x - c * y) * per_offset - 1.0
     # a state that is not finite ends here, too; LAPACK would raise, which a loop must not meet
     if math.isfinite(known):
-        share_least_norm(wheel, steer, driven, steered, force, weight, pack[5],
+        share_least_norm(wheel, steer, MotorSet(driven, steered, weight), force, pack[5],
                          pack[len(pack) - 2 * n:])
     else:
         pack[len(pack) - 2 * n:] = np.nan
@@ -158,8 +158,8 @@ def share_inline(pack):
     ax = pack[at + 3]
     ay = pack[at + 4]
     aw = pack[at + 5]
-    # f: M ν̇ + G, of the platform and then of each caster; a: the normal matrix of the distribution
-    f0, f1, f2 = platform_force(pack[0], pack[1], pack[2], pack[3], vx, vy, w, ax, ay, aw)
+    # f: M ν̇ + G, of the platform and then of each caster; a: the normal matrix of the share
+    f0, f1, f2 = platform_force(pack, pack[3], (vx, vy, w), (ax, ay, aw))
     a00 = pack[6]
     a01 = 0.0
     a02 = pack[7]
@@ -199,10 +199,10 @@ def share_inline(pack):
         a22 += d22 + 2.0 * (x * across_y - y * across_x)
     # below `tolerance` the normal equations are singular up to rounding
     if pack[4] > pack[5]:
-        c00, c01, c02, c11, c12, c22, volume = cofactors(a00, a01, a02, a11, a12, a22)
+        adjugate, volume = cofactors((a00, a01, a02, a11, a12, a22))
         if volume > WELL_SPANNED * a00 * a11 * a22:
             by = 1.0 / volume
-            z0, z1, z2 = times(c00, c01, c02, c11, c12, c22, f0, f1, f2)
+            z0, z1, z2 = times(adjugate, f0, f1, f2)
             _add_share(pack, n, by * z0, by * z1, by * z2)
             return
         l1 = a01 / a00
@@ -237,15 +237,13 @@ def share_at(pack, state):
 
 
 @kernel
-def inverses(geometry, inertia, platform, driven, motors, spanned, steering, twist, accel, weight,
-             tolerance, torque):
+def inverses(pack, steering, twist, accel, torque_out):
     """
     Write the torques of a batch: `steering` (B, n), `twist`, `accel` (B, 3).
 
-    `torque` is (B, n) of the wheels, or (B, 2n) with those of the steering axes.
+    `torque_out` is (B, n) of the wheels, or (B, 2n) with those of the steering axes.
     """
-    n = len(geometry)
-    pack = packed_inverse(geometry, inertia, platform, driven, motors, spanned, weight, tolerance)
+    n = count_of(pack)
     at = HEAD + ROW * n
     out = len(pack) - 2 * n
     for b in range(len(steering)):
@@ -254,5 +252,5 @@ def inverses(geometry, inertia, platform, driven, motors, spanned, steering, twi
         for j in range(3):
             pack[at + n + j], pack[at + n + 3 + j] = twist[b, j], accel[b, j]
         share_inline(pack)
-        for i in range(torque.shape[1]):
-            torque[b, i] = pack[out + i]
+        for i in range(torque_out.shape[1]):
+            torque_out[b, i] = pack[out + i]

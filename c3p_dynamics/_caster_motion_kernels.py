@@ -16,7 +16,6 @@ from c3p_dynamics._caster_equations import (
     TURN,
     equations,
     load,
-    packed_model,
     solved,
 )
 from c3p_kernels.compiled import COMPILED, inlined, kernel
@@ -32,8 +31,8 @@ _FEW = (3, 4)
 @inlined
 def _stage(model, vx, vy, w, wx, wy, wz):
     """Return ν̇ and the power that friction takes."""
-    m00, m01, m02, m11, m12, m22, f0, f1, f2, loss = equations(model, vx, vy, w)
-    a0, a1, a2 = solved(m00, m01, m02, m11, m12, m22, f0 + wx, f1 + wy, f2 + wz)
+    mass, f0, f1, f2, loss = equations(model, vx, vy, w)
+    a0, a1, a2 = solved(mass, f0 + wx, f1 + wy, f2 + wz)
     return a0, a1, a2, loss
 
 
@@ -47,25 +46,42 @@ def _advance(casters, dt, weight):
 
 
 @kernel
-def runge_kutta(geometry, inertia, platform, losses, state, torque, wrench, dt, steps):
+def runge_kutta(model, state, torque, wrench, dt, steps):
     """
     Advance `state` in place by `steps` classical steps of `dt` at constant inputs.
 
     ``[X, Y, φ, vx, vy, ω, θ_s…, θ_x…, work, dissipated]``; `wrench` (3,) acts at the origin of
     the platform, in its axes. Fourth order; work and dissipated energy are integrated alike.
     """
-    model = packed_model(geometry, inertia, platform, losses)
-    load(model, state[6:6 + len(geometry)], torque)
-    if COMPILED and _FEW[0] <= len(geometry) <= _FEW[1]:
+    n = len(model.casters)
+    load(model, state[6:6 + n], torque)
+    if COMPILED and _FEW[0] <= n <= _FEW[1]:
         march_few(model, state, wrench[0], wrench[1], wrench[2], dt, steps)
     else:
         march(model, state, wrench[0], wrench[1], wrench[2], dt, steps)
 
 
+@kernel
+def advance(model, states, torques, wrenches, dt, steps, keep_out):
+    """
+    Advance robots one after the other by `steps` steps of `dt` under each of their torques.
+
+    `states` (B, 8 + 2n) are overwritten; `torques` (B, N, m) and `wrenches` (B, 3) as in
+    `runge_kutta`; what is reached under each row of torques goes to `keep_out` (B, N or 0,
+    8 + 2n).
+    """
+    for b in range(len(states)):
+        for row in range(torques.shape[1]):
+            runge_kutta(model, states[b], torques[b, row], wrenches[b], dt, steps)
+            if keep_out.shape[1] > 0:
+                for j in range(states.shape[1]):
+                    keep_out[b, row, j] = states[b, j]
+
+
 @inlined
 def march(model, state, wx, wy, wz, dt, steps):
     """Advance `state` by steps of a loaded model under a wrench."""
-    casters = model[2]
+    casters = model.casters
     n = len(casters)
     half = 0.5 * dt
     sixth = dt / 6.0

@@ -24,7 +24,8 @@ from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics import _caster_batch_kernels as kernels
-from c3p_dynamics._caster_inverse_kernels import inverses
+from c3p_dynamics._caster_equations import numbers_of
+from c3p_dynamics._caster_inverse_kernels import inverses, packed_inverse
 from c3p_dynamics.traction import steering_motors
 from c3p_kinematics.casters import batched
 
@@ -40,8 +41,7 @@ def _mass_and_bias(robot: CasterRobot, angles: Array, nu: Array) -> tuple[Array,
     """Return M (B, 3, 3) and G (B, 3) of vectors that `batched` has checked."""
     mass = np.empty((len(angles), 3, 3))
     bias = np.empty((len(angles), 3))
-    kernels.masses_and_biases(robot.geometry, robot.caster_inertia, robot.platform, angles, nu,
-                              mass, bias)
+    kernels.masses_and_biases(numbers_of(robot), angles, nu, mass, bias)
     return mass, bias
 
 
@@ -150,11 +150,17 @@ def inverse_dynamics(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike, 
     batch, (angles, nu, nudot) = batched(n, steering=(steering, n), twist=(twist, 3),
                                          accel=(accel, 3))
     torque = np.empty((len(angles), robot.efforts))
-    motors = steering_motors(robot)
-    inverses(robot.geometry, robot.caster_inertia, robot.platform, robot.driven, motors.weight,
-             motors.spanned, angles, nu, nudot, float(virtual_steering_weight), RANK_TOLERANCE,
-             torque)
+    inverses(inverse_pack(robot, virtual_steering_weight), angles, nu, nudot, torque)
     return torque.reshape(*batch, robot.efforts)
+
+
+def inverse_pack(robot: CasterRobot, virtual_steering_weight: float) -> Array:
+    """Return the packed array of ``_caster_inverse_kernels`` for a robot and w_s, at rest."""
+    motors = steering_motors(robot)
+    pack: Array = packed_inverse(robot.geometry, robot.caster_inertia, robot.platform,
+                                 robot.driven, motors.weight, motors.spanned,
+                                 float(virtual_steering_weight), RANK_TOLERANCE)
+    return pack
 
 
 def check_virtual_steering_weight(weight: float) -> None:
@@ -200,8 +206,7 @@ def forward_dynamics(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike,
     batch, (angles, nu, torque) = batched(n, steering=(steering, n), twist=(twist, 3),
                                           wheel_torque=(wheel_torque, robot.efforts))
     accel = np.empty((len(angles), 3))
-    kernels.forwards(robot.geometry, robot.caster_inertia, robot.platform, robot.losses, angles,
-                     nu, torque, np.zeros_like(nu), accel)
+    kernels.forwards(numbers_of(robot), angles, nu, torque, np.zeros_like(nu), accel)
     return accel.reshape(*batch, 3)
 
 

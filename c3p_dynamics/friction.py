@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
-from c3p_dynamics._sharing_kernels import share_damped, share_least_norm
+from c3p_dynamics._sharing_kernels import MotorSet, share_damped, share_least_norm
 from c3p_dynamics.caster_dynamics import RANK_TOLERANCE, VIRTUAL_STEERING_WEIGHT
 from c3p_dynamics.traction import steering_motors
 from c3p_kernels.compiled import kernel
@@ -18,7 +18,7 @@ from c3p_kinematics.casters import batched
 
 
 @kernel
-def _compensate(geometry, losses, driven, steered, weights, steering, twist, smoothing, torque):  # noqa: ANN001, ANN202
+def _compensate(geometry, losses, motors, steering, twist, smoothing, torque_out):  # noqa: ANN001, ANN202
     """Write the torques that cancel the friction at `twist`; the first axis is the batch."""
     n = len(geometry)
     wheel = np.empty((n, 3))
@@ -44,8 +44,8 @@ def _compensate(geometry, losses, driven, steered, weights, steering, twist, smo
                      + losses[i, 1] * math.tanh(steering_rate / smoothing))
             scrub = losses[i, 4] * math.tanh(contact_rate / smoothing)
             # pivot friction is cancelled by the motor of the steering axis, if it has one
-            if steered[i]:
-                torque[b, n + i] = pivot
+            if motors.steered[i]:
+                torque_out[b, n + i] = pivot
                 pivot = 0.0
             for j in range(3):
                 force[j] += steer[i, j] * (pivot + scrub)
@@ -54,14 +54,13 @@ def _compensate(geometry, losses, driven, steered, weights, steering, twist, smo
             # rolling friction is cancelled by the wheel's own motor, if it has one
             roll = (losses[i, 2] * wheel_rate
                     + losses[i, 3] * math.tanh(wheel_rate / smoothing))
-            torque[b, i] = roll if driven[i] else 0.0
-            if not driven[i]:
+            torque_out[b, i] = roll if motors.driven[i] else 0.0
+            if not motors.driven[i]:
                 for j in range(3):
                     force[j] += wheel[i, j] * roll
         # too few motors for three freedoms: the reachable part, as in the inverse dynamics
-        if not share_damped(wheel, steer, driven, steered, force, weights, torque[b]):
-            share_least_norm(wheel, steer, driven, steered, force, weights, RANK_TOLERANCE,
-                             torque[b])
+        if not share_damped(wheel, steer, motors, force, torque_out[b]):
+            share_least_norm(wheel, steer, motors, force, RANK_TOLERANCE, torque_out[b])
 
 
 def friction_compensation(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike,
@@ -106,6 +105,6 @@ def friction_compensation(robot: CasterRobot, steering: ArrayLike, twist: ArrayL
     motors = steering_motors(robot)
     weights = np.where(robot.steered, motors.weight,
                        0.0 if motors.spanned else float(virtual_steering_weight))
-    _compensate(robot.geometry, robot.losses, robot.driven, robot.steered, weights, angles, nu,
-                float(smoothing), torque)
+    _compensate(robot.geometry, robot.losses, MotorSet(robot.driven, robot.steered, weights),
+                angles, nu, float(smoothing), torque)
     return torque.reshape(*batch, robot.efforts)

@@ -32,7 +32,7 @@ from scipy.linalg import expm
 from scipy.optimize import lsq_linear
 
 from c3p_description.model import Array, CasterRobot, Friction
-from c3p_dynamics._caster_equations import forward_derivatives, packed_model
+from c3p_dynamics._caster_equations import caster_model, forward_derivatives
 from c3p_dynamics.freedoms import motors
 from c3p_dynamics.traction import torque_bounds
 from c3p_kinematics.casters import steering_jacobian
@@ -178,7 +178,7 @@ def linear_motion(robot: CasterRobot, twist: Array, steering: Array
     derivatives are those at the torques that balance the motion best.
     """
     n = robot.count
-    model = packed_model(robot.geometry, robot.caster_inertia, robot.platform, robot.losses)
+    model = caster_model(robot)
     accel = np.empty(3)
     by_steering = np.empty((3, n))
     by_twist = np.empty((3, 3))

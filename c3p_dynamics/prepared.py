@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
-from c3p_dynamics._caster_inverse_kernels import packed_inverse, share_at, share_packed
+from c3p_dynamics._caster_inverse_kernels import share_at, share_packed
 from c3p_dynamics.caster_dynamics import (
-    RANK_TOLERANCE,
     VIRTUAL_STEERING_WEIGHT,
     check_virtual_steering_weight,
+    inverse_pack,
 )
-from c3p_dynamics.traction import steering_motors
 from c3p_kernels.compiled import COMPILED
 
 if COMPILED:
@@ -76,10 +75,7 @@ class InverseDynamics:
                  virtual_steering_weight: float = VIRTUAL_STEERING_WEIGHT) -> None:
         """Pack the robot, and compile or load the kernel, so that no call later has to."""
         check_virtual_steering_weight(virtual_steering_weight)
-        motors = steering_motors(robot)
-        self.pack: Array = packed_inverse(robot.geometry, robot.caster_inertia, robot.platform,
-                                          robot.driven, motors.weight, motors.spanned,
-                                          float(virtual_steering_weight), RANK_TOLERANCE)
+        self.pack: Array = inverse_pack(robot, virtual_steering_weight)
         n = robot.count
         out = len(self.pack) - 2 * robot.count
         self.state: Array = self.pack[out - n - 6:out]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Many motions of a caster robot at once: in the lanes of vector registers, and in threads.
+Many motions of a caster robot at once: one after the other, in as many threads as are given.
 
-Each has the bits of `AnalyticPlant` with the same torques. The kernels release the GIL: the caller
+Each has the bits of `AnalyticPlant` with the same torques. The kernel releases the GIL: the caller
 provides threads, ``rollouts(…, workers=2, spread=ThreadPoolExecutor(2).map)``.
 """
 
@@ -15,24 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
-from c3p_dynamics._caster_motion_kernels import runge_kutta
-from c3p_kernels.compiled import COMPILED
-
-if COMPILED:
-    from c3p_dynamics._caster_lane_kernels import advance
-    from c3p_kernels.lanes import LANES
-else:
-    LANES = 1
-
-    def advance(geometry: Array, inertia: Array, platform: Array, losses: Array, states: Array,
-                torques: Array, wrenches: Array, step: float, count: int, keep: Array) -> None:
-        """Advance robots one by one, for the parameters as `_caster_lane_kernels.advance`."""
-        for b in range(len(states)):
-            for row in range(torques.shape[1]):
-                runge_kutta(geometry, inertia, platform, losses, states[b], torques[b, row],
-                            wrenches[b], step, count)
-                if keep.shape[1]:
-                    keep[b, row] = states[b]
+from c3p_dynamics._caster_equations import caster_model
+from c3p_dynamics._caster_motion_kernels import advance
 
 
 def _fitting(name: str, given: ArrayLike, shape: tuple[int | str, ...]) -> Array:
@@ -103,13 +87,12 @@ def rollouts(robot: CasterRobot, states: ArrayLike, torques: ArrayLike, step: fl
         if not 0 < value < np.inf:
             raise ValueError(f'{name} = {value}: must be finite and greater than zero')
     kept = np.empty((batch, forces.shape[1] if keep else 0, size))
-    # whole registers for each worker
-    part = LANES * max(1, -(-batch // (LANES * workers)))
+    part = max(1, -(-batch // int(workers)))
 
     def work(first: int) -> None:
         some = slice(first, first + part)
-        advance(robot.geometry, robot.caster_inertia, robot.platform, robot.losses, after[some],
-                forces[some], pushes[some], float(step), int(count), kept[some])
+        advance(caster_model(robot), after[some], forces[some], pushes[some], float(step),
+                int(count), kept[some])
 
     for _ in spread(work, range(0, batch, part)):
         pass

@@ -34,7 +34,6 @@ PUBLIC = (
     'c3p_kinematics.se2',
     'c3p_kinematics.singularity',
     'c3p_kinematics.slip',
-    'c3p_dynamics.allocation',
     'c3p_dynamics.caster_dynamics',
     'c3p_dynamics.friction',
     'c3p_dynamics.identification.excitation',

@@ -29,17 +29,15 @@ def accelerations(model, pushing, bound, speed, course, turn, columns):
         casters[i, ANGLE] = math.atan2(py, px) - math.acos(min(max(part, -1.0), 1.0))
         casters[i, DRIVE] = 0.0
     _, inverse, force = terms(model, vx, vy, turn, 0.0, 0.0, 0.0)
-    i00, i01, i02, i11, i12, i22 = inverse
     columns[:] = 0.0
-    columns[0, 0], columns[1, 0], columns[2, 0] = product(i00, i01, i02, i11, i12, i22, force[0],
-                                                          force[1], force[2])
+    columns[0, 0], columns[1, 0], columns[2, 0] = product(inverse, force[0], force[1], force[2])
     for number in range(min(len(pushing), 2)):
         i = pushing[number]
         c, s = math.cos(casters[i, ANGLE]), math.sin(casters[i, ANGLE])
         pull = bound[i] * casters[i, PER_RADIUS]
         k = number + 1
         columns[0, k], columns[1, k], columns[2, k] = product(
-            i00, i01, i02, i11, i12, i22, -pull * s, pull * c,
+            inverse, -pull * s, pull * c,
             pull * (c * casters[i, X] + s * casters[i, Y]))
 
 

@@ -13,7 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
-from c3p_dynamics.identification._shooting_kernels import shoot
+from c3p_dynamics._caster_equations import caster_model
+from c3p_dynamics.identification._shooting_kernels import Segments, TimedTorque, shoot
 from c3p_dynamics.identification.recording import Recording, ShootingSettings, spaced
 from c3p_kinematics.casters import sensed_forward
 
@@ -86,9 +87,10 @@ class Shooting:
         """Return measured minus predicted joints of all segments, (samples, 2n), in metres."""
         predicted = np.empty_like(self.measured)
         recording = self.recording
-        shoot(robot.geometry, robot.caster_inertia, robot.platform, robot.losses, float(delay),
-              self.start if start is None else start, self.begin, self.end, recording.time,
-              recording.torque_time, recording.torque, self.settings.substep, predicted)
+        segments = Segments(self.start if start is None else start, self.begin, self.end)
+        inputs = TimedTorque(recording.time, recording.torque_time, recording.torque)
+        shoot(caster_model(robot), segments, inputs, float(delay), self.settings.substep,
+              predicted)
         # a trial far from the optimum may overflow; it is rejected by its cost
         with np.errstate(invalid='ignore', over='ignore'):
             return self.lever * (self.measured - predicted)[self.samples]

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
+from c3p_dynamics._caster_equations import caster_model
 from c3p_dynamics._caster_motion_kernels import runge_kutta
 from c3p_dynamics.caster_dynamics import kinetic_energy
 from c3p_kinematics.casters import inverse
@@ -269,6 +270,7 @@ class AnalyticPlant(PushedPlant):
         super().__init__(robot)
         self._substep = positive('substep', substep)
         self._state = np.zeros(8 + 2 * robot.count)
+        self._model = caster_model(robot)
         self.reset()
 
     @property
@@ -311,6 +313,4 @@ class AnalyticPlant(PushedPlant):
             return
         # rounding of a whole ratio must not add a step
         steps = max(1, math.ceil(duration / self._substep - 1e-9))
-        robot = self._robot
-        runge_kutta(robot.geometry, robot.caster_inertia, robot.platform, robot.losses,
-                    self._state, self._torque, wrench, duration / steps, steps)
+        runge_kutta(self._model, self._state, self._torque, wrench, duration / steps, steps)

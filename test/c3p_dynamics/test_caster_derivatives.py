@@ -10,7 +10,7 @@ from robots import powered_robots, robots_in_motion, vectors
 from unequal_casters import papers_robot
 
 from c3p_description.model import Friction
-from c3p_dynamics._caster_equations import forward_derivatives, packed_model
+from c3p_dynamics._caster_equations import caster_model, forward_derivatives
 
 # relative to the largest entry; a complex step has no truncation, so this is rounding of two ways
 TOLERANCE = 1e-9
@@ -53,7 +53,7 @@ def complex_steps(function, at):
 def analytic(robot, steering, twist, torque, wrench):
     n = robot.count
     out = np.empty(3), np.empty((3, n)), np.empty((3, 3)), np.empty((3, robot.efforts))
-    model = packed_model(robot.geometry, robot.caster_inertia, robot.platform, robot.losses)
+    model = caster_model(robot)
     forward_derivatives(model, steering, twist, torque, wrench, *out)
     return out
 

@@ -14,10 +14,10 @@ from c3p_dynamics._caster_equations import (
     ANGLE,
     DRIVE,
     RATE,
+    caster_model,
     cofactors,
     forward_derivatives,
     mass_times,
-    packed_model,
     terms,
 )
 from c3p_dynamics._caster_motion_kernels import runge_kutta
@@ -34,7 +34,7 @@ def rough(robot, seed):
 
 
 def model_of(robot):
-    return packed_model(robot.geometry, robot.caster_inertia, robot.platform, robot.losses)
+    return caster_model(robot)
 
 
 def full(triangle):
@@ -113,8 +113,7 @@ def test_work_of_friction_is_the_energy_that_is_lost(drawn, seed):
     # an integration of 20 ms: as slow as a robot drives, or the fourth order does not suffice
     twist = 0.2 * twist / (1.0 + np.abs(twist).max())
     state = np.concatenate([np.zeros(3), twist, steering, np.zeros(n + 2)])
-    runge_kutta(robot.geometry, robot.caster_inertia, robot.platform, robot.losses, state,
-                np.zeros(n), np.zeros(3), 1e-4, 200)
+    runge_kutta(caster_model(robot), state, np.zeros(n), np.zeros(3), 1e-4, 200)
     energy = [float(kinetic_energy(robot, *s)) for s in (
         (steering, twist), (state[6:6 + n], state[3:6]))]
     work, dissipated = state[-2:]
@@ -126,7 +125,7 @@ def test_work_of_friction_is_the_energy_that_is_lost(drawn, seed):
 def test_cofactors_over_the_determinant_are_the_inverse(seed):
     root = np.random.default_rng(seed).normal(size=(3, 3))
     matrix = root @ root.T + 0.1 * np.eye(3)
-    *adjugate, determinant = cofactors(*matrix[np.triu_indices(3)])
+    adjugate, determinant = cofactors(tuple(matrix[np.triu_indices(3)]))
     assert determinant == pytest.approx(np.linalg.det(matrix), rel=1e-10)
     np.testing.assert_allclose(full(adjugate) / determinant, np.linalg.inv(matrix), rtol=1e-9,
                                atol=1e-10)

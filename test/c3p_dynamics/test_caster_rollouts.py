@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Robots side by side move as they do alone, to the last bit, and conserve energy."""
+"""Many robots move as each does alone, to the last bit, and conserve energy."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -10,6 +10,7 @@ from robots import C3P
 from unequal_casters import FRICTION, random_robot
 
 from c3p_description.model import Friction
+from c3p_dynamics._caster_equations import caster_model
 from c3p_dynamics._caster_motion_kernels import runge_kutta
 from c3p_dynamics.caster_dynamics import kinetic_energy
 from c3p_dynamics.rollouts import rollouts
@@ -29,20 +30,19 @@ def random_runs(rng, robot, batch, rows):
 @pytest.mark.parametrize('count', [2, 3, 4, 6])
 @pytest.mark.parametrize('rough, steered', [(False, False), (True, False), (True, True)])
 def test_each_robot_moves_with_the_bits_of_one_alone(count, rough, steered):
-    # three or four casters of one robot are lanes as well: other code with the same bits
     rng = np.random.default_rng(count)
     robot = replace(random_robot(rng, count), steered=steered)
     robot = replace(robot, friction=FRICTION) if rough else robot
-    # a full register and one that is filled up
+    # not divided evenly among the threads
     states, torques, wrenches = random_runs(rng, robot, 11, 3)
     with ThreadPoolExecutor(2) as pool:
         got = rollouts(robot, states, torques, STEP, 20, wrenches, keep=True, workers=2,
                        spread=pool.map)
     assert rollouts(robot, states, torques, STEP, 20, wrenches).tolist() == got[:, -1].tolist()
+    model = caster_model(robot)
     for b in range(11):
         for row in range(3):
-            runge_kutta(robot.geometry, robot.caster_inertia, robot.platform, robot.losses,
-                        states[b], torques[b, row], wrenches[b], STEP, 20)
+            runge_kutta(model, states[b], torques[b, row], wrenches[b], STEP, 20)
             assert states[b].tolist() == got[b, row].tolist()
 
 

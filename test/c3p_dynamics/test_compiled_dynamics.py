@@ -8,9 +8,8 @@ PROGRAM = """
 import json
 import numpy as np
 from c3p_description.model import CasterRobot, Friction
-from c3p_dynamics._caster_equations import forward_derivatives, packed_model
+from c3p_dynamics._caster_equations import caster_model, forward_derivatives
 from c3p_dynamics._caster_motion_kernels import runge_kutta
-from c3p_dynamics.allocation import METHODS, allocate
 from c3p_dynamics.caster_dynamics import bias, forward_dynamics, inverse_dynamics, mass_matrix
 from c3p_dynamics.friction import friction_compensation
 from c3p_dynamics.prepared import InverseDynamics
@@ -21,18 +20,16 @@ for friction in (Friction(), Friction(0.002, 0.01, 0.001, 0.05, 0.05)):
                                 friction=friction, torque_limit=1.2)
     rng = np.random.default_rng(0)
     steering, twist, accel = rng.uniform(-4, 4, 3), rng.normal(size=3), rng.normal(size=3)
-    torque, packed = rng.normal(size=3), (robot.geometry, robot.caster_inertia, robot.platform)
+    torque = rng.normal(size=3)
     out += [mass_matrix(robot, steering), bias(robot, steering, twist)]
     out += [forward_dynamics(robot, steering, twist, torque),
             friction_compensation(robot, steering, twist)]
     out += [inverse_dynamics(robot, steering, twist, accel, w) for w in (0.0, 0.023)]
-    out += [allocate(robot, steering, twist, accel, m).torque for m in METHODS]
     out += [InverseDynamics(robot)(np.concatenate([steering, twist, accel]))]
     parts = np.empty(3), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
-    forward_derivatives(packed_model(*packed, robot.losses), steering, twist, torque, accel,
-                        *parts)
+    forward_derivatives(caster_model(robot), steering, twist, torque, accel, *parts)
     state = np.concatenate([accel, twist, steering, np.zeros(5)])
-    runge_kutta(*packed, robot.losses, state, torque, accel, 1e-3, 40)
+    runge_kutta(caster_model(robot), state, torque, accel, 1e-3, 40)
     out += [*parts, state]
 print(json.dumps([np.ravel(part).tolist() for part in out]))
 """

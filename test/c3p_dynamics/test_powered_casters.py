@@ -11,8 +11,13 @@ from robots import caster_robots, powered_robots, vectors
 
 from c3p_description import load
 from c3p_description.model import Friction, ModelError
-from c3p_dynamics.allocation import METHODS, allocate
-from c3p_dynamics.caster_dynamics import forward_dynamics, inverse_dynamics, mass_matrix
+from c3p_dynamics.caster_dynamics import (
+    VIRTUAL_STEERING_WEIGHT,
+    forward_dynamics,
+    inverse_dynamics,
+    mass_matrix,
+    unreached_acceleration,
+)
 from c3p_dynamics.friction import friction_compensation
 from c3p_dynamics.prepared import InverseDynamics
 from c3p_dynamics.traction import torque_bounds
@@ -146,10 +151,13 @@ def test_a_base_on_powered_casters_is_never_singular(steering):
     assert len(scaled_wheel_jacobian(POWERED, steering)) == 8
 
 
-@pytest.mark.parametrize('method', METHODS)
-def test_every_allocation_reaches_any_acceleration_of_a_powered_base_at_parallel_casters(method):
-    found = allocate(POWERED, np.zeros(4), np.zeros(3), [0.5, 0.2, 0.4], method)
-    assert np.abs(found.unreached_acceleration).max() < 1e-5 and not found.saturated.any()
+@pytest.mark.parametrize('weight', [0.0, VIRTUAL_STEERING_WEIGHT])
+def test_a_powered_base_reaches_any_acceleration_at_parallel_casters(weight):
+    state = np.zeros(4), np.zeros(3), [0.5, 0.2, 0.4]
+    torque = inverse_dynamics(POWERED, *state, weight)
+    smooth = replace(POWERED, friction=Friction())
+    assert np.abs(unreached_acceleration(smooth, *state, torque)).max() < 1e-5
+    assert np.all(np.abs(torque[POWERED.actuated]) < POWERED.effort_limit[POWERED.actuated])
 
 
 def test_passive_casters_have_efforts_of_the_wheels_alone():

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from robots import C3P, robots_in_motion
 from unequal_casters import FRICTION, random_robot, random_state
 
+from c3p_dynamics._caster_equations import caster_model
 from c3p_dynamics._caster_motion_kernels import runge_kutta
 from c3p_dynamics.caster_dynamics import (
     bias,
@@ -129,8 +130,7 @@ def test_integration_is_the_classical_method_on_the_plain_functions(count, rough
     torque, wrench = rng.uniform(-1, 1, count), rng.uniform(-5, 5, 3)
     state = np.concatenate([[0.3, -0.2, 2.0], twist, steering, np.zeros(count + 2)])
     expected, h = state.copy(), 2e-3
-    runge_kutta(robot.geometry, robot.caster_inertia, robot.platform, robot.losses, state, torque,
-                wrench, h, 25)
+    runge_kutta(caster_model(robot), state, torque, wrench, h, 25)
     for _ in range(25):
         k1 = rates_of(robot, expected, torque, wrench)
         k2 = rates_of(robot, expected + 0.5 * h * k1, torque, wrench)
