@@ -3,8 +3,8 @@
 """
 Compiled batches over steering angles and twists: forward dynamics, M and G.
 
-The first dimension of all arrays but the robot's numbers is the batch. Torques are (B, m), with m = n, or
-2n with those of the steering axes.
+The first dimension of all arrays but the robot's numbers is the batch. Torques are (B, m), with
+m = n, or 2n with those of the steering axes.
 """
 
 from __future__ import annotations

@@ -6,11 +6,11 @@ import pytest
 import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from motion_observability import observability, rows
 from robots import C3P, caster_robots
 
 from c3p_description.model import CasterRobot
 from c3p_kinematics.calibration import _window_kernels as kernels
-from c3p_kinematics.calibration.observability import observability, rows
 from c3p_kinematics.calibration.parameters import (
     Prior,
     calibrated,

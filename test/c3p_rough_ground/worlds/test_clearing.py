@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """A clearing: level inside, the terrain outside, and smooth between."""
 
+import runpy
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from c3p_rough_ground.terrain import Incline, TerrainError
-from c3p_rough_ground.worlds.clearing import Clearing
 from c3p_rough_ground.worlds.terrain_files import load_terrain
 
+SCRIPT = Path(__file__).parents[3] / 'scripts' / 'write_worlds.py'
+Clearing = runpy.run_path(str(SCRIPT))['Clearing']
 HILLS = load_terrain('hills')
 GROUND = Clearing(HILLS, radius=0.7, fade=1.1)
 

@@ -16,7 +16,6 @@ from c3p_description import load
 from c3p_description.model import GRAVITY
 from c3p_description.reading.files import share_file
 from c3p_rough_ground.terrain import Flat, TerrainError
-from c3p_rough_ground.worlds.clearing import Clearing
 from c3p_rough_ground.worlds.gazebo import write_gazebo, write_world
 from c3p_rough_ground.worlds.terrain_files import load_height_map, load_terrain
 from c3p_simulation.contact_plant.mujoco_plant import TIMESTEP
@@ -139,8 +138,8 @@ def test_the_worlds_of_the_package_are_what_the_script_writes(tmp_path):
     for made in script['write_all'](tmp_path):
         assert_same_text(made.read_text(), (kept / made.name).read_text())
     terrain, size, _ = script['ROUGH']
-    assert_is_terrain(kept / 'rough.sdf', Clearing(load_terrain(terrain), script['CLEARING']),
-                      *[(-size / 2, size / 2)] * 2)
+    level = script['Clearing'](load_terrain(terrain), script['CLEARING'])
+    assert_is_terrain(kept / 'rough.sdf', level, *[(-size / 2, size / 2)] * 2)
     with Image.open(tmp_path / 'rough/heights.png') as made, \
             Image.open(kept / 'rough/heights.png') as image:
         # sines differ in the last bit between processors
@@ -157,7 +156,7 @@ def test_the_script_writes_a_world_of_any_terrain(level, tmp_path, monkeypatch, 
     sdf = Path(capsys.readouterr().out.strip())
     assert sdf == tmp_path / 'my/climb.sdf'
     terrain = load_terrain('plateau')
-    assert_is_terrain(sdf, Clearing(terrain, level) if level else terrain, (-4.0, 4.0),
+    assert_is_terrain(sdf, script['Clearing'](terrain, level) if level else terrain, (-4.0, 4.0),
                       (-4.0, 4.0))
 
 
