@@ -47,10 +47,23 @@ WIDTH = 51
 
 class Work(NamedTuple):
     """
-    Memory of the kernels: frame of each body, contacts, Jacobian columns, equations, notes.
+    Memory of the kernels, for m joints, n wheels, `links` links of chains and s settling joints.
 
-    `note`: margin (smallest eigenvalue of Kw + K*, 1/m), its wheel, angular velocity of the
-    platform in {G} (3), smallest to largest pivot of the input constraints.
+    Attributes
+    ----------
+    frame : (m + 1, 12) array
+        Axes x, y, z and origin of each body in {G}; the first is the platform.
+    contact : (n, 51) array
+        A row per contact with the columns above.
+    column : (links, 3) array
+        Velocity of the contact point by a unit rate of each joint of its chain.
+    rows : (3 n − 6, m + 1) array
+        Input constraints.
+    normal : (n, s + 4) array
+        Equations of the closure along the normals.
+    note : (6,) array
+        Margin (smallest eigenvalue of Kw + K*, 1/m), its wheel, angular velocity of the platform
+        in {G} (3), smallest to largest pivot of the input constraints.
     """
 
     frame: np.ndarray
@@ -143,24 +156,18 @@ def chains(vehicle, state, frame):
 def wheel_side(vehicle, i, frame, spin, u, v, contact):
     """Write C, contW and WHEEL of wheel i by its chain."""
     b = vehicle.chain[vehicle.wheel[i, 1] - 1, 0] + 1
-    wheel_point(vehicle.wheel[i, 2], vehicle.profile[i], frame, b, 0, spin + u, v, contact, i)
-
-
-@inlined
-def wheel_point(kind, lengths, frame, b, at, angle, v, contact, i):
-    """Write C, contW and WHEEL of a wheel whose frame is at column `at` of row b."""
-    r, h, dr, dh, ddr, ddh = profile(kind, lengths, v)
+    r, h, dr, dh, ddr, ddh = profile(vehicle.wheel[i, 2], vehicle.profile[i], v)
     m0, m1, k0, k1, t0 = wheel_forms(r, dr, dh, ddr, ddh)
-    s, c = sine_cosine(angle)
+    s, c = sine_cosine(spin + u)
     along = dr / m1
     across = dh / m1
     for k in range(3):
         # e_r, its derivative by the angle, the axle
-        x = frame[b, at + k]
-        axle = frame[b, at + 3 + k]
-        z = frame[b, at + 6 + k]
+        x = frame[b, k]
+        axle = frame[b, 3 + k]
+        z = frame[b, 6 + k]
         radial = c * x - s * z
-        contact[i, C + k] = frame[b, at + 9 + k] + r * radial + h * axle
+        contact[i, C + k] = frame[b, 9 + k] + r * radial + h * axle
         contact[i, WX + k] = -s * x - c * z
         contact[i, WY + k] = along * radial + across * axle
         contact[i, WZ + k] = across * radial - along * axle
@@ -234,12 +241,6 @@ def mismatch(contact, i):
     return math.sqrt(max(x * x + y * y + z * z, tx * tx + ty * ty + tz * tz))
 
 
-@inlined
-def worse(worst, size):
-    """Return the larger of two mismatches; one that is not finite is the largest."""
-    return worst if size <= worst else size
-
-
 @kernel
 def geometry(vehicle, ground, state, work):
     """Write all frames, both sides of all contacts and their mismatches; return the largest."""
@@ -254,5 +255,7 @@ def geometry(vehicle, ground, state, work):
         wheel_side(vehicle, i, work.frame, spin, state[at], state[at + 1], contact)
         ground_side(ground, state[at + 2], state[at + 3], contact, i)
         contact[i, PSI + 1], contact[i, PSI] = sine_cosine(state[at + 4])
-        worst = worse(worst, mismatch(contact, i))
+        size = mismatch(contact, i)
+        # one that is not finite is the largest
+        worst = worst if size <= worst else size
     return worst

@@ -5,6 +5,9 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
+
+import numpy as np
 
 from c3p_kernels.compiled import borrowed, inlined, kernel
 from c3p_rough_ground.closed_chain._geometry_kernels import (
@@ -85,23 +88,50 @@ def rolling_error(contact, i, state, rate, turn, at):
     ground = (contact[i, GROUND], contact[i, GROUND + 1], contact[i, GROUND + 2],
               contact[i, GROUND + 3], contact[i, GROUND + 4], contact[i, GROUND + 5],
               contact[i, GROUND + 6], contact[i, GROUND + 7])
-    u, v, gx, gy, psi, _ = rates(wheel, ground, contact[i, PSI], contact[i, PSI + 1],
-                                 wx, wy, wz, 0.0, 0.0)
+    u, v, gx, gy, psi, _ = rates(wheel, ground, (contact[i, PSI], contact[i, PSI + 1]),
+                                 (wx, wy, wz), (0.0, 0.0))
     return (vx * vx + vy * vy + vz * vz + (rate[at] - u) ** 2 + (rate[at + 1] - v) ** 2
             + (rate[at + 2] - gx) ** 2 + (rate[at + 3] - gy) ** 2 + (rate[at + 4] - psi) ** 2)
 
 
+class Measures(NamedTuple):
+    """
+    Measures of N recorded states of n wheels.
+
+    Attributes
+    ----------
+    closure : (N,) array
+        L2 of the differences of the poses by each wheel.
+    rolling : (N,) array
+        L2 of the contact equations and of the velocities of the touching points.
+    center, point : (N, n, 3) arrays, m
+        Wheel centres and contact points in {G}.
+    """
+
+    closure: np.ndarray
+    rolling: np.ndarray
+    center: np.ndarray
+    point: np.ndarray
+
+
+def measures_of(count, wheels):
+    """Return the arrays for `count` states of a vehicle with n wheels."""
+    return Measures(np.empty(count), np.empty(count), np.empty((count, wheels, 3)),
+                    np.empty((count, wheels, 3)))
+
+
 @kernel
-def residuals(vehicle, ground, states, rate, turns, work, poses, closure, rolling, centers,
-              points):
-    """Write closure L2, rolling L2, wheel centres and contact points of recorded states."""
+def residuals(vehicle, ground, records, work, poses, out):
+    """Write the measures of recorded states; `poses` (n, 3, 4) is work memory."""
     vehicle = borrowed(vehicle)
     ground = borrowed(ground)
+    records = borrowed(records)
     work = borrowed(work)
-    states = borrowed(states)
-    rate = borrowed(rate)
-    turns = borrowed(turns)
     poses = borrowed(poses)
+    out = borrowed(out)
+    states = records.states
+    rate = records.rates
+    turns = records.turning
     m = vehicle.tree.shape[0]
     for b in range(states.shape[0]):
         state = states[b]
@@ -116,10 +146,11 @@ def residuals(vehicle, ground, states, rate, turns, work, poses, closure, rollin
                 for k in range(4):
                     square += (poses[i, j, k] - poses[0, j, k]) ** 2
                 body = vehicle.chain[vehicle.wheel[i, 1] - 1, 0] + 1
-                centers[b, i, j] = work.frame[body, 9 + j]
-                points[b, i, j] = work.contact[i, G + j]
+                out.center[b, i, j] = work.frame[body, 9 + j]
+                out.point[b, i, j] = work.contact[i, G + j]
             slip += rolling_error(work.contact, i, state, rate[b], turns[b], POSE + m + 5 * i)
-        closure[b], rolling[b] = math.sqrt(square), math.sqrt(slip)
+        out.closure[b] = math.sqrt(square)
+        out.rolling[b] = math.sqrt(slip)
 
 
 @kernel

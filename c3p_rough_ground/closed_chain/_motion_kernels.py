@@ -170,37 +170,37 @@ def alone(vehicle, state, hollow):
     return True
 
 
-@inlined
-def bodies(vehicle, state, work):
-    """Do nothing: `geometry` has written the frames of all bodies for `scan`."""
-
-
 @spliced
-def rate_at(vehicle, settings, inputs, work, desired, delta, k, s, state, out):
-    """Write the rate of a state whose geometry is in the workspace; return the rank."""
-    requested(inputs.table, k, s, inputs.gain, state, desired)
-    rank = velocities(vehicle, state, desired, inputs.scale, work, out)
-    if settings.stabilisation == BAUMGARTE:
-        pull(vehicle, state, work, settings.rate, delta, out)
+def rate_at(vehicle, plan, memory, k, s, state, out):
+    """
+    Write the rate of a state at the fraction s of period k; return the rank.
+
+    The geometry of the state is in the workspace.
+    """
+    inputs = plan.inputs
+    work = memory.work
+    requested(inputs.table, k, s, inputs.gain, state, memory.desired)
+    rank = velocities(vehicle, state, memory.desired, inputs.scale, work, out)
+    if plan.settings.stabilisation == BAUMGARTE:
+        pull(vehicle, state, work, plan.settings.rate, memory.delta, out)
     return rank
 
 
 @spliced
-def try_step(vehicle, ground, settings, inputs, tableau, memory, k, done, h, stages):
+def try_step(vehicle, ground, plan, memory, k, done, h, stages):
     """Write the trial state a step h later; return its estimated error, m (0: fixed steps)."""
+    settings = plan.settings
+    tableau = plan.tableau
     stage = memory.stage
     state = memory.state
     trial = memory.trial
     last = len(tableau.c)
-    work = memory.work
-    desired = memory.desired
-    delta = memory.delta
     # the rate at the begin of the step is known: stage 0
     for i in range(1, stages):
         combine(tableau.a[i], i, stage, h, state, trial)
-        geometry(vehicle, ground, trial, work)
-        rate_at(vehicle, settings, inputs, work, desired, delta, k,
-                (done + tableau.c[i] * h) / settings.period, trial, stage[i])
+        geometry(vehicle, ground, trial, memory.work)
+        rate_at(vehicle, plan, memory, k, (done + tableau.c[i] * h) / settings.period, trial,
+                stage[i])
     combine(tableau.b, last, stage, h, state, trial)
     unit_quaternion(trial)
     error = 0.0
@@ -209,7 +209,7 @@ def try_step(vehicle, ground, settings, inputs, tableau, memory, k, done, h, sta
             difference = 0.0
             for i in range(last):
                 difference += tableau.e[i] * stage[i, j]
-            error = max(error, abs(h * difference) * inputs.lengths[j])
+            error = max(error, abs(h * difference) * plan.inputs.lengths[j])
     return error
 
 
@@ -236,7 +236,6 @@ def drive(vehicle, ground, plan, memory, every, records):
     records = borrowed(records)
     settings = plan.settings
     inputs = plan.inputs
-    tableau = plan.tableau
     work = memory.work
     note = memory.work.note
     stages = len(plan.tableau.c)
@@ -257,8 +256,7 @@ def drive(vehicle, ground, plan, memory, every, records):
     while True:
         # trial step
         h = 0.0 if fresh else min(trying, settings.period - done)
-        error = try_step(vehicle, ground, settings, inputs, tableau, memory, k, done, h,
-                         1 if fresh else stages)
+        error = try_step(vehicle, ground, plan, memory, k, done, h, 1 if fresh else stages)
         if not error <= settings.tolerance:
             shrink = SAFETY * (settings.tolerance / error) ** 0.2
             trying = h * (max(SHRINK, shrink) if math.isfinite(error) else SHRINK)
@@ -270,8 +268,8 @@ def drive(vehicle, ground, plan, memory, every, records):
             left = project(vehicle, ground, memory.trial, work, delta)
         else:
             left = geometry(vehicle, ground, memory.trial, work)
-        rank = rate_at(vehicle, settings, inputs, work, desired, delta, k,
-                       (done + h) / settings.period, memory.trial, memory.rate)
+        rank = rate_at(vehicle, plan, memory, k, (done + h) / settings.period, memory.trial,
+                       memory.rate)
         if fresh and k == 0:
             first_rank = rank
         code, which, number = wrong(settings, inputs.limits, vehicle.wheel.shape[0], note,
@@ -279,7 +277,6 @@ def drive(vehicle, ground, plan, memory, every, records):
         path = travelled + h * speed_of(memory.rate, note, inputs.lengths)
         looked = scanning and (fresh or path >= settings.travel or careful > 0.0)
         if code == NOTHING and looked and not alone(vehicle, memory.trial, settings.hollow):
-            bodies(vehicle, memory.trial, work)
             which = scan(vehicle, ground, work.frame, memory.grid, memory.found)
             if which >= 0:
                 code = SECOND

@@ -21,6 +21,7 @@ to the desired ones, in the norm of the weights, are θ̇_d − S Qᵀ b with or
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from c3p_kernels.compiled import borrowed, inlined, kernel
 from c3p_kernels.orthonormal import orthonormalise
@@ -73,24 +74,36 @@ def columns(vehicle, work):
                 column[link, 2] = ax * y - ay * x
 
 
-@inlined
-def number(contact, i, at):
-    """Return column `at` of contact i."""
-    return contact[i, at]
+class Corners(NamedTuple):
+    """
+    Three contacts that span a large triangle.
 
+    Attributes
+    ----------
+    first, second, third : int
+        Their wheels.
+    e, f : tuple of three floats
+        From the first to the second and to the third contact, m.
+    normal : tuple of three floats
+        N = e × f, m².
+    square : float
+        N², m⁴.
+    """
 
-@inlined
-def part(vehicle, work, i, link, k):
-    """Return component k of the velocity of contact i by a unit rate of a link of its chain."""
-    return work.column[link, k]
+    first: int
+    second: int
+    third: int
+    e: tuple[float, float, float]
+    f: tuple[float, float, float]
+    normal: tuple[float, float, float]
+    square: float
 
 
 @inlined
 def between(contact, i, k, at):
     """Return the vector at column `at` of contact k less that of contact i."""
-    return (number(contact, k, at) - number(contact, i, at),
-            number(contact, k, at + 1) - number(contact, i, at + 1),
-            number(contact, k, at + 2) - number(contact, i, at + 2))
+    return (contact[k, at] - contact[i, at], contact[k, at + 1] - contact[i, at + 1],
+            contact[k, at + 2] - contact[i, at + 2])
 
 
 @inlined
@@ -127,8 +140,22 @@ def triangle(contact):
 
 
 @inlined
-def turning(e, f, n, square, d, g):
+def corners_of(contact):
+    """Return the triangle of the present contacts."""
+    first, second, third = triangle(contact)
+    e = between(contact, first, second, C)
+    f = between(contact, first, third, C)
+    n = (e[1] * f[2] - e[2] * f[1], e[2] * f[0] - e[0] * f[2], e[0] * f[1] - e[1] * f[0])
+    return Corners(first, second, third, e, f, n, n[0] * n[0] + n[1] * n[1] + n[2] * n[2])
+
+
+@inlined
+def turning(corners, d, g):
     """Return ω of a rigid body whose points e, f away from a fixed one move with −d and −g."""
+    e = corners.e
+    f = corners.f
+    n = corners.normal
+    square = corners.square
     df = (d[0] * f[0] + d[1] * f[1] + d[2] * f[2]) / square
     dn = (d[0] * n[0] + d[1] * n[1] + d[2] * n[2]) / square
     gn = (g[0] * n[0] + g[1] * n[1] + g[2] * n[2]) / square
@@ -137,22 +164,25 @@ def turning(e, f, n, square, d, g):
 
 
 @inlined
-def constrain(vehicle, desired, scale, work, first, second, third, e, f, n, square):
+def constrain(vehicle, desired, scale, work, corners):
     """Write the 3n − 6 rows [C S | C θ̇_d]."""
     rows = work.rows
-    contact = work.contact
+    column = work.column
+    e = corners.e
+    f = corners.f
     m = vehicle.tree.shape[0]
     wheels = vehicle.wheel.shape[0]
     for i in range(rows.shape[0]):
         for j in range(m + 1):
             rows[i, j] = 0.0
     for i in range(wheels):
-        at = 0 if i == first else 1 if i == second else 2 if i == third else -1
+        at = (0 if i == corners.first else 1 if i == corners.second else 2 if i == corners.third
+              else -1)
         for link in range(vehicle.wheel[i, 0], vehicle.wheel[i, 1]):
             j = vehicle.chain[link, 1]
-            x = part(vehicle, work, i, link, 0)
-            y = part(vehicle, work, i, link, 1)
-            z = part(vehicle, work, i, link, 2)
+            x = column[link, 0]
+            y = column[link, 1]
+            z = column[link, 2]
             along_e = x * e[0] + y * e[1] + z * e[2]
             along_f = x * f[0] + y * f[1] + z * f[2]
             if at == 0:
@@ -166,7 +196,7 @@ def constrain(vehicle, desired, scale, work, first, second, third, e, f, n, squa
                 rows[1, j] += along_f
                 rows[2, j] += along_e
             if wheels > 3:
-                further(contact, rows, first, second, third, e, f, n, square, i, at, j, (x, y, z))
+                further(work, corners, i, at, j, (x, y, z))
     for i in range(rows.shape[0]):
         for j in range(m):
             rows[i, m] += rows[i, j] * desired[j]
@@ -175,20 +205,28 @@ def constrain(vehicle, desired, scale, work, first, second, third, e, f, n, squa
 
 
 @kernel
-def further(contact, rows, first, second, third, e, f, n, square, i, at, j, w):
-    """Add the effect of one joint of wheel i on the rows of the wheels beyond the triangle."""
+def further(work, corners, i, at, j, w):
+    """
+    Add the effect of one joint of wheel i on the rows of the wheels beyond the triangle.
+
+    `w` is the velocity of the contact by a unit rate of joint j; `at` is the corner at wheel i,
+    0 to 2, or −1.
+    """
+    contact = work.contact
+    rows = work.rows
+    first = corners.first
     none = (0.0, 0.0, 0.0)
     less = (-w[0], -w[1], -w[2])
     turn = none
     if at == 0:
-        turn = turning(e, f, n, square, less, less)
+        turn = turning(corners, less, less)
     elif at == 1:
-        turn = turning(e, f, n, square, w, none)
+        turn = turning(corners, w, none)
     elif at == 2:
-        turn = turning(e, f, n, square, none, w)
+        turn = turning(corners, none, w)
     place = 3
     for k in range(contact.shape[0]):
-        if k == first or k == second or k == third:
+        if k == first or k == corners.second or k == corners.third:
             continue
         x, y, z = between(contact, first, k, C)
         own = 1.0 if k == i else -1.0 if at == 0 else 0.0
@@ -219,18 +257,19 @@ def wheel_motion(vehicle, rate, work):
 
 
 @inlined
-def contact_rates(contact, i, wx, wy, wz, vx, vy, out, at):
+def contact_rates(contact, i, turn, slip, out, at):
     """Write η̇ for ω of a wheel in {G} and its slip in contW; return the margin, 1/m."""
+    wx, wy, wz = turn
     wheel = (contact[i, WHEEL], contact[i, WHEEL + 1], contact[i, WHEEL + 2],
              contact[i, WHEEL + 3], contact[i, WHEEL + 4])
     ground = (contact[i, GROUND], contact[i, GROUND + 1], contact[i, GROUND + 2],
               contact[i, GROUND + 3], contact[i, GROUND + 4], contact[i, GROUND + 5],
               contact[i, GROUND + 6], contact[i, GROUND + 7])
     out[at], out[at + 1], out[at + 2], out[at + 3], out[at + 4], margin = contact_kernels.rates(
-        wheel, ground, contact[i, PSI], contact[i, PSI + 1],
-        wx * contact[i, WX] + wy * contact[i, WX + 1] + wz * contact[i, WX + 2],
-        wx * contact[i, WY] + wy * contact[i, WY + 1] + wz * contact[i, WY + 2],
-        wx * contact[i, WZ] + wy * contact[i, WZ + 1] + wz * contact[i, WZ + 2], vx, vy)
+        wheel, ground, (contact[i, PSI], contact[i, PSI + 1]),
+        (wx * contact[i, WX] + wy * contact[i, WX + 1] + wz * contact[i, WX + 2],
+         wx * contact[i, WY] + wy * contact[i, WY + 1] + wz * contact[i, WY + 2],
+         wx * contact[i, WZ] + wy * contact[i, WZ + 1] + wz * contact[i, WZ + 2]), slip)
     return margin
 
 
@@ -259,15 +298,9 @@ def sharper(note, margin, i):
 def roll_all(contact, wx, wy, wz, note, out, at):
     """Write η̇ of all contacts for ω of the platform in {G}, and note the smallest margin."""
     for i in range(contact.shape[0]):
-        margin = contact_rates(contact, i, wx + contact[i, OWN + 3], wy + contact[i, OWN + 4],
-                               wz + contact[i, OWN + 5], 0.0, 0.0, out, at + 5 * i)
+        turn = (wx + contact[i, OWN + 3], wy + contact[i, OWN + 4], wz + contact[i, OWN + 5])
+        margin = contact_rates(contact, i, turn, (0.0, 0.0), out, at + 5 * i)
         sharper(note, margin, i)
-
-
-@inlined
-def rank_of(rank, square, sides):
-    """Return the rank, −1 for contacts on one line."""
-    return rank if square > LINE_TOLERANCE * sides else -1
 
 
 @kernel
@@ -278,14 +311,13 @@ def velocities(vehicle, state, desired, scale, work, out):
     rows = work.rows
     m = vehicle.tree.shape[0]
     columns(vehicle, work)
-    first, second, third = triangle(contact)
-    e = between(contact, first, second, C)
-    f = between(contact, first, third, C)
-    n = (e[1] * f[2] - e[2] * f[1], e[2] * f[0] - e[0] * f[2], e[0] * f[1] - e[1] * f[0])
-    square = n[0] * n[0] + n[1] * n[1] + n[2] * n[2]
+    corners = corners_of(contact)
+    first = corners.first
+    e = corners.e
+    f = corners.f
     sides = ((e[0] * e[0] + e[1] * e[1] + e[2] * e[2])
              * (f[0] * f[0] + f[1] * f[1] + f[2] * f[2]))
-    constrain(vehicle, desired, scale, work, first, second, third, e, f, n, square)
+    constrain(vehicle, desired, scale, work, corners)
     rank, note[5] = orthonormalise(rows, m)
     for j in range(m):
         rate = 0.0
@@ -293,21 +325,21 @@ def velocities(vehicle, state, desired, scale, work, out):
             rate += rows[i, j] * rows[i, m]
         out[POSE + j] = desired[j] - scale[j] * rate
     wheel_motion(vehicle, out, work)
-    wx, wy, wz = turning(e, f, n, square, between(contact, first, second, OWN),
-                         between(contact, first, third, OWN))
+    wx, wy, wz = turning(corners, between(contact, first, corners.second, OWN),
+                         between(contact, first, corners.third, OWN))
     note[2] = wx
     note[3] = wy
     note[4] = wz
-    x = number(contact, first, C) - state[0]
-    y = number(contact, first, C + 1) - state[1]
-    z = number(contact, first, C + 2) - state[2]
-    out[0] = -number(contact, first, OWN) - (wy * z - wz * y)
-    out[1] = -number(contact, first, OWN + 1) - (wz * x - wx * z)
-    out[2] = -number(contact, first, OWN + 2) - (wx * y - wy * x)
+    x = contact[first, C] - state[0]
+    y = contact[first, C + 1] - state[1]
+    z = contact[first, C + 2] - state[2]
+    out[0] = -contact[first, OWN] - (wy * z - wz * y)
+    out[1] = -contact[first, OWN + 1] - (wz * x - wx * z)
+    out[2] = -contact[first, OWN + 2] - (wx * y - wy * x)
     turn_rate(state, wx, wy, wz, out)
     note[0] = math.inf
     roll_all(contact, wx, wy, wz, note, out, POSE + m)
-    return rank_of(rank, square, sides)
+    return rank if corners.square > LINE_TOLERANCE * sides else -1
 
 
 @kernel
@@ -334,18 +366,19 @@ def correction(vehicle, state, work, delta):
     in which a mismatch acts as a displacement of the wheel. x, y, yaw and the other joints stay.
     """
     contact = work.contact
+    column = work.column
     line = work.normal
     tree = vehicle.tree
     note = work.note
     columns(vehicle, work)
     last = line.shape[1] - 1
     for i in range(vehicle.wheel.shape[0]):
-        nx = number(contact, i, WZ)
-        ny = number(contact, i, WZ + 1)
-        nz = number(contact, i, WZ + 2)
-        x = number(contact, i, C) - state[0]
-        y = number(contact, i, C + 1) - state[1]
-        z = number(contact, i, C + 2) - state[2]
+        nx = contact[i, WZ]
+        ny = contact[i, WZ + 1]
+        nz = contact[i, WZ + 2]
+        x = contact[i, C] - state[0]
+        y = contact[i, C + 1] - state[1]
+        z = contact[i, C + 2] - state[2]
         line[i, 0] = nz
         line[i, 1] = y * nz - z * ny
         line[i, 2] = z * nx - x * nz
@@ -354,10 +387,9 @@ def correction(vehicle, state, work, delta):
         for link in range(vehicle.wheel[i, 0], vehicle.wheel[i, 1]):
             k = tree[vehicle.chain[link, 0], 5]
             if k >= 0:
-                line[i, 3 + k] = (nx * part(vehicle, work, i, link, 0)
-                                  + ny * part(vehicle, work, i, link, 1)
-                                  + nz * part(vehicle, work, i, link, 2))
-        line[i, last] = -number(contact, i, OFF + 2)
+                line[i, 3 + k] = (nx * column[link, 0] + ny * column[link, 1]
+                                  + nz * column[link, 2])
+        line[i, last] = -contact[i, OFF + 2]
     rank, _ = orthonormalise(line, last)
     for k in range(len(delta)):
         delta[k] = 0.0
@@ -390,7 +422,7 @@ def follow_all(contact, state, rise, roll, pitch, note, delta, at):
 
 @inlined
 def slipping(contact, i, state, rise, roll, pitch):
-    """Return ω of a wheel in {G} and its slip in contW that a Newton step amounts to."""
+    """Return ω of a wheel in {G}, and its slip in contW, that a Newton step amounts to."""
     x = contact[i, C] - state[0]
     y = contact[i, C + 1] - state[1]
     z = contact[i, C + 2] - state[2]
@@ -408,18 +440,18 @@ def slipping(contact, i, state, rise, roll, pitch):
         az += turn * contact[i, WX + 3 * k + 2]
     slip_x += vx * contact[i, WX] + vy * contact[i, WX + 1] + vz * contact[i, WX + 2]
     slip_y += vx * contact[i, WY] + vy * contact[i, WY + 1] + vz * contact[i, WY + 2]
-    return ax, ay, az, slip_x, slip_y
+    return (ax, ay, az), (slip_x, slip_y)
 
 
 @inlined
 def follow(contact, i, state, rise, roll, pitch, delta, at):
     """Write the change of a contact's coordinates in a Newton step; return the margin."""
-    ax, ay, az, slip_x, slip_y = slipping(contact, i, state, rise, roll, pitch)
-    margin = contact_rates(contact, i, ax, ay, az, slip_x, slip_y, delta, at)
+    turn, slip = slipping(contact, i, state, rise, roll, pitch)
+    margin = contact_rates(contact, i, turn, slip, delta, at)
     if not margin > 0.0:
         # far from a solution the ground may be sharper than the tyre: take it as flat
         contact[i, GROUND + 3] = 0.0
         contact[i, GROUND + 4] = 0.0
         contact[i, GROUND + 5] = 0.0
-        contact_rates(contact, i, ax, ay, az, slip_x, slip_y, delta, at)
+        contact_rates(contact, i, turn, slip, delta, at)
     return margin

@@ -41,6 +41,12 @@ def tread_end(kind, parameters):
 
 
 @inlined
+def cell_of(end):
+    """Return the size of a cell of the grid: angle round the wheel, and v across the tread."""
+    return 2.0 * math.pi / ROUND, 2.0 * end / (ACROSS + 1)
+
+
+@inlined
 def gap(vehicle, ground, i, body, angle, v):
     """Return the distance of a point of wheel i from the ground, m; inf if it faces upwards."""
     r, h, dr, dh, _, _ = profile(vehicle.wheel[i, 2], vehicle.profile[i], v)
@@ -57,9 +63,10 @@ def gap(vehicle, ground, i, body, angle, v):
 
 
 @inlined
-def valley(vehicle, ground, i, body, angle, v, low, cell, row):
+def valley(vehicle, ground, i, body, angle, v, low):
     """Return gap, angle and v at the bottom of the valley that a grid point is in."""
     end = tread_end(vehicle.wheel[i, 2], vehicle.profile[i])
+    cell, row = cell_of(end)
     for _ in range(HALVINGS):
         cell *= 0.5
         row *= 0.5
@@ -88,8 +95,7 @@ def valley(vehicle, ground, i, body, angle, v, low, cell, row):
 def deepest(vehicle, ground, i, body, grid):
     """Return the least gap of wheel i in m and where: angle u + α and v."""
     end = tread_end(vehicle.wheel[i, 2], vehicle.profile[i])
-    cell = 2.0 * math.pi / ROUND
-    row = 2.0 * end / (ACROSS + 1)
+    cell, row = cell_of(end)
     radius = profile(vehicle.wheel[i, 2], vehicle.profile[i], 0.0)[0]
     for k in range(ROUND):
         for j in range(ACROSS):
@@ -106,8 +112,7 @@ def deepest(vehicle, ground, i, body, grid):
                     or (j > 0 and here > grid[k, j - 1])
                     or (j < ACROSS - 1 and here > grid[k, j + 1])):
                 continue
-            there, a, v = valley(vehicle, ground, i, body, k * cell, (j + 1) * row - end, here,
-                                 cell, row)
+            there, a, v = valley(vehicle, ground, i, body, k * cell, (j + 1) * row - end, here)
             if there < low:
                 low = there
                 angle = a

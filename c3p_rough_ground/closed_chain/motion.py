@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from types import ModuleType
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from c3p_kernels.compiled import COMPILED
 from c3p_rough_ground.closed_chain import _motion_kernels as kernels
 from c3p_rough_ground.closed_chain._plan import (
     METHODS,
@@ -34,10 +33,6 @@ from c3p_rough_ground.closed_chain.run import WHAT, Run, RunEvent
 from c3p_rough_ground.closed_chain.vehicle import POSE, State, Vehicle
 from c3p_rough_ground.closed_chain.velocity import checked_weights
 from c3p_rough_ground.terrain import Terrain
-
-few: ModuleType | None = None
-if COMPILED:
-    from c3p_rough_ground.closed_chain import _few_kernels as few
 
 Desired = ArrayLike | Callable[[float], ArrayLike]
 
@@ -93,11 +88,29 @@ def _patch(terrain: Terrain) -> tuple[float, float, float, float]:
     return float(x0), float(x1), float(y0), float(y1)
 
 
-def plan(vehicle: Vehicle, terrain: Terrain, desired: Desired, duration: float, step: float,
-         method: str = 'rk4', stabilisation: str = 'projection', weights: ArrayLike | None = None,
-         camber_gain: float = 0.0, tolerance: float = TOLERANCE, rate: float = 20.0
-         ) -> RunPlan:
+class Stepping(NamedTuple):
+    """
+    Method of integration, as in `simulate`.
+
+    Attributes
+    ----------
+    step : float, s
+    method, stabilisation : str
+    tolerance : float, m
+    rate : float, 1/s
+    """
+
+    step: float
+    method: str = 'rk4'
+    stabilisation: str = 'projection'
+    tolerance: float = TOLERANCE
+    rate: float = 20.0
+
+
+def plan(vehicle: Vehicle, terrain: Terrain, desired: Desired, duration: float,
+         stepping: Stepping, weights: ArrayLike | None, camber_gain: float) -> RunPlan:
     """Check the parameters of a run, as in `simulate`, and return them as arrays."""
+    step, method, stabilisation, tolerance, rate = stepping
     if method not in METHODS:
         raise ValueError(f'method = {method!r}: expected one of {sorted(METHODS)}')
     if stabilisation not in STABILISATIONS:
@@ -176,18 +189,9 @@ def _event(vehicle: Vehicle, state: Array, when: float, code: int, which: int,
 
 def drive(vehicle: Vehicle, ground: GroundArrays, checked: RunPlan, memory: March, every: int,
           records: RunRecords) -> tuple[int, float, int, int, float]:
-    """Run as `_motion_kernels.drive`: on three tori with the wheels side by side in lanes."""
-    # zero time multiplied by a rate that is not a number is not zero
+    """Run as `_motion_kernels.drive`, with memory that may have been used."""
+    # no time times what is not a number is none either
     memory.stage.fill(0.0)
-    if few is not None and few.fits(vehicle.packed):
-        start = memory.state.copy()
-        result = few.drive(vehicle.packed, ground, checked,
-                           few.memory_for(vehicle.packed, memory), every, records)
-        # there an angle or place too large for the table of sines gives nan
-        if result[2] not in (kernels.NOT_FINITE, kernels.TOO_SMALL):
-            return result
-        memory.state[:] = start
-        memory.stage.fill(0.0)
     return kernels.drive(vehicle.packed, ground, checked, memory, every, records)
 
 
@@ -253,8 +257,8 @@ def simulate(vehicle: Vehicle, terrain: Terrain, state: State, desired: Desired,
     >>> run.position[-1].round(9).tolist()  # angle times radius
     [0.6, 0.0, 0.3]
     """
-    checked = plan(vehicle, terrain, desired, duration, step, method, stabilisation, weights,
-                   camber_gain, tolerance, rate)
+    checked = plan(vehicle, terrain, desired, duration,
+                   Stepping(step, method, stabilisation, tolerance, rate), weights, camber_gain)
     memory = memory_of(vehicle, len(checked.tableau.b))
     memory.state[:] = vehicle.pack_state(state)
     records = records_for(checked.periods + 1, *vehicle.size)

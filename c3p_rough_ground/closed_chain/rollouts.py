@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Many independent runs at once: in the lanes of vector registers, and in threads.
+Many independent runs: one after the other, in as many threads as are given.
 
-Vehicles on three tori run LANES at a time, with the bits of single runs; a run that ends early, or
-has to look for second contacts, is repeated alone. The kernels release the GIL: the caller
-provides threads, ``rollouts(…, workers=2, spread=ThreadPoolExecutor(2).map)``.
+Each has the bits of a run of `simulate`. The kernel releases the GIL: the caller provides threads,
+``rollouts(…, workers=2, spread=ThreadPoolExecutor(2).map)``.
 """
 
 from __future__ import annotations
@@ -15,24 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from c3p_kernels.compiled import COMPILED
-from c3p_rough_ground.closed_chain import _motion_kernels as kernels
-from c3p_rough_ground.closed_chain._geometry_kernels import Work
-from c3p_rough_ground.closed_chain._plan import March, RunPlan, records_for
-from c3p_rough_ground.closed_chain.description import Array, GroundArrays
+from c3p_rough_ground.closed_chain._plan import records_for
+from c3p_rough_ground.closed_chain.description import Array
 from c3p_rough_ground.closed_chain.ground import ground_arrays
-from c3p_rough_ground.closed_chain.motion import drive, plan, rate_table
+from c3p_rough_ground.closed_chain.motion import Stepping, drive, plan, rate_table
 from c3p_rough_ground.closed_chain.placement import memory_of
 from c3p_rough_ground.closed_chain.run import WHAT
 from c3p_rough_ground.closed_chain.vehicle import POSE, State, Vehicle
-from c3p_rough_ground.rolling_contact._kernels import TORUS
 from c3p_rough_ground.terrain import Terrain
-
-if COMPILED:
-    from c3p_kernels.lanes import LANES
-    from c3p_rough_ground.closed_chain import _lane_kernels as lane_kernels
-else:
-    LANES = 1
 
 
 class Rollouts(NamedTuple):
@@ -109,26 +98,34 @@ def rollouts(vehicle: Vehicle, terrain: Terrain, states: State | Sequence[State]
     if every < 0 or workers < 1:
         raise ValueError(f'every = {every}, workers = {workers}: every must not be negative, '
                          'workers at least 1')
-    checked = plan(vehicle, terrain, given[_worst(vehicle, given)], duration, step,
-                   weights=weights, camber_gain=camber_gain)
-    packed = np.array([vehicle.pack_state(one) for one in starts])
-    runs = _Runs(vehicle, ground_arrays(terrain), given, checked,
-                 np.broadcast_to(packed, (len(given), packed.shape[1])), every)
-    size = LANES if fits_lanes(vehicle) else 1
+    checked = plan(vehicle, terrain, given[_worst(vehicle, given)], duration, Stepping(step),
+                   weights, camber_gain)
+    packed = [vehicle.pack_state(one) for one in starts]
+    ground = ground_arrays(terrain)
+    batch = len(given)
+    kept = checked.periods // every + 1 if every else 1
+    ends = np.empty((batch, kept, len(packed[0])))
+    time = np.empty(batch)
+    codes = np.empty(batch, int)
 
     def work(part: int) -> None:
-        for first in range(size * part, len(given), size * workers):
-            runs.together(range(first, min(first + size, len(given))))
+        memory = memory_of(vehicle, len(checked.tableau.b))
+        records = records_for(kept + 1, *vehicle.size)
+        for b in range(part, batch, workers):
+            # of B states its own, or the one for all
+            memory.state[:] = packed[b % len(packed)]
+            table = rate_table(vehicle, given[b], checked.periods, checked.settings.period)
+            run = checked._replace(inputs=checked.inputs._replace(table=table))
+            # without records the last state alone is kept
+            count, time[b], codes[b], _, _ = drive(vehicle, ground, run, memory,
+                                                   every or max(checked.periods, 1), records)
+            have = count // every + 1 if every else 0
+            ends[b, :have] = records.states[:have]
+            ends[b, have:] = memory.state
 
     for _ in spread(work, range(workers)):
         pass
-    return Rollouts(runs.states, runs.time, tuple(WHAT[code] for code in runs.codes))
-
-
-def fits_lanes(vehicle: Vehicle) -> bool:
-    """Return whether `vehicle` has the three tori that the kernels for lanes are for."""
-    kinds = vehicle.packed.wheel[:, 2]
-    return lane_kernels is not None and len(kinds) == 3 and bool(np.all(kinds == TORUS))
+    return Rollouts(ends, time, tuple(WHAT[code] for code in codes))
 
 
 def _worst(vehicle: Vehicle, given: Array) -> int:
@@ -139,71 +136,3 @@ def _worst(vehicle: Vehicle, given: Array) -> int:
     if len(wrong) or flat.shape[-1] != vehicle.size[0]:
         return int(wrong[0]) if len(wrong) else 0
     return int(np.argmax(np.max(np.abs(flat[..., list(vehicle.spins)]) * radii, axis=(1, 2))))
-
-
-class _Runs:
-    """Runs to be done and their results."""
-
-    def __init__(self, vehicle: Vehicle, ground: GroundArrays, given: Array, checked: RunPlan,
-                 packed: Array, every: int) -> None:
-        self.vehicle = vehicle
-        self.ground = ground
-        self.given = given
-        self.checked = checked
-        self.packed = packed
-        self.kept = checked.periods // every + 1 if every else 1
-        self.recorded = every > 0
-        # without records the last state alone is kept
-        self.every = every or max(checked.periods, 1)
-        self.states = np.empty((len(given), self.kept, packed.shape[1]))
-        self.time, self.codes = np.empty(len(given)), np.empty(len(given), int)
-
-    def _table(self, b: int) -> Array:
-        """Return the desired rates of run b for the kernels."""
-        return rate_table(self.vehicle, self.given[b], self.checked.periods,
-                          self.checked.settings.period)
-
-    def together(self, which: range) -> None:
-        """Do some runs: in lanes, and what needs more than steps there alone."""
-        left = list(which)
-        if len(which) > 1:
-            reached = self._in_lanes(which)
-            left = [b for b in which if not reached[b - which.start]]
-        if not left:
-            return
-        memory = memory_of(self.vehicle, len(self.checked.tableau.b))
-        records = records_for(self.kept + 1, *self.vehicle.size)
-        for b in left:
-            memory.state[:] = self.packed[b]
-            inputs = self.checked.inputs._replace(table=self._table(b))
-            count, self.time[b], self.codes[b], _, _ = drive(
-                self.vehicle, self.ground, self.checked._replace(inputs=inputs), memory,
-                self.every, records)
-            have = count // self.every + 1 if self.recorded else 0
-            self.states[b, :have] = records.states[:have]
-            self.states[b, have:] = memory.state
-
-    def _in_lanes(self, which: range) -> Array:
-        """Do some runs at once; return whether each reached its end."""
-        # lanes that are left over repeat the last run
-        rows = [min(which.start + k, which.stop - 1) for k in range(LANES)]
-        memory = widened(memory_of(self.vehicle, len(self.checked.tableau.b)))
-        memory.state[:] = self.packed[rows].T
-        tables = np.stack([self._table(b) for b in rows], axis=-1)
-        records = np.empty((self.kept + 1, self.packed.shape[1], LANES))
-        succeeded = np.zeros((1, LANES))
-        lane_kernels.drive(self.vehicle.packed, self.ground, self.checked, memory, tables,
-                           self.every, records, succeeded)
-        reached = succeeded[0] > 0.0
-        for k, b in enumerate(which):
-            if reached[k]:
-                self.states[b] = records[:self.kept, :, k] if self.recorded else memory.state[:, k]
-                self.time[b] = self.checked.periods * self.checked.settings.period
-                self.codes[b] = kernels.NOTHING
-        return reached
-
-
-def widened(memory: March) -> March:
-    """Return memory for LANES runs: all arrays with a last axis more."""
-    return March(Work(*(np.zeros((*one.shape, LANES)) for one in memory.work)),
-                 *(np.zeros((*part.shape, LANES)) for part in memory[1:]))

@@ -15,6 +15,7 @@ from c3p_rough_ground.closed_chain._plan import (
     METHODS,
     JointInputs,
     RunPlan,
+    RunRecords,
     Settings,
     records_for,
 )
@@ -153,35 +154,34 @@ class Run:
         return np.einsum('nji,nkj->nki', self.rotation, both).reshape(-1, 6)
 
     @cached_property
-    def _residuals(self) -> tuple[Array, ...]:
+    def _residuals(self) -> measure.Measures:
         """Closure L2, rolling L2, wheel centres, contact points."""
-        count = len(self)
         n = self.vehicle.size[1]
-        out = np.empty(count), np.empty(count), np.empty((count, n, 3)), np.empty((count, n, 3))
-        measure.residuals(self.vehicle.packed, ground_arrays(self.terrain), self.states,
-                          self.rates, self.turning, memory_of(self.vehicle).work,
-                          np.empty((n, 3, 4)), *out)
+        out: measure.Measures = measure.measures_of(len(self), n)
+        records = RunRecords(self.states, self.rates, self.desired, self.turning)
+        measure.residuals(self.vehicle.packed, ground_arrays(self.terrain), records,
+                          memory_of(self.vehicle).work, np.empty((n, 3, 4)), out)
         return out
 
     @property
     def closure_l2(self) -> Array:
         """L2 of (12), ``T_GP,wheel1 − T_GP,wheel i`` over all wheels and 12 entries (N,)."""
-        return self._residuals[0]
+        return self._residuals.closure
 
     @property
     def rolling_l2(self) -> Array:
         """L2 of ``η̇ − [CK] Ṽ_c`` (4) and of the velocities of the touching points (N,)."""
-        return self._residuals[1]
+        return self._residuals.rolling
 
     @property
     def wheel_center(self) -> Array:
         """Wheel centres in {G} (N, n, 3), m."""
-        return self._residuals[2]
+        return self._residuals.center
 
     @property
     def contact_point(self) -> Array:
         """Contact points in {G} (N, n, 3), m."""
-        return self._residuals[3]
+        return self._residuals.point
 
     @cached_property
     def material_velocity(self) -> Array:

@@ -93,15 +93,18 @@ def turned(c, s, k00, k01, k11):
 
 
 @inlined
-def rates(wheel, ground, c, s, wx, wy, wz, vx, vy):
+def rates(wheel, ground, psi, turn, slip):
     """
     Return ``(u̇, v̇, ẋ, ẏ, ψ̇, margin)``: Montana's equations.
 
-    `wheel` and `ground` are the tuples of `wheel_forms` and `ground_forms`, c and s the cosine and
-    sine of ψ. ω and (vx, vy) are those of the wheel relative to the ground at the contact point,
-    in contW. `margin` is the smaller eigenvalue of Kw + K* in 1/m: unless it is positive the
-    contact is not unique and the rates mean nothing.
+    `wheel` and `ground` are the tuples of `wheel_forms` and `ground_forms`, `psi` the cosine and
+    sine of ψ. `turn`, ω, and `slip`, (vx, vy), are those of the wheel relative to the ground at
+    the contact point, in contW. `margin` is the smaller eigenvalue of Kw + K* in 1/m: unless it is
+    positive the contact is not unique and the rates mean nothing.
     """
+    c, s = psi
+    wx, wy, wz = turn
+    vx, vy = slip
     m0, m1, k0, k1, t0 = wheel
     a, m01, m11, g00, g01, g11, tx, ty = ground
     n00, n01, n11 = turned(c, s, g00, g01, g11)

@@ -70,13 +70,13 @@ def test_forms_and_rates_are_those_of_the_general_equations(wheel, ground):
     np.testing.assert_allclose([tx, ty], below.torsion(eta[2:4]), atol=ROUNDING)
 
     velocity, omega = relative_motion(surface, below, eta, rate)
-    *got, margin = kernels.rates((m0, m1, k0, k1, t0), tuple_of_ground, np.cos(eta[4]),
-                                 np.sin(eta[4]), *omega, *velocity[:2])
+    psi = np.cos(eta[4]), np.sin(eta[4])
+    *got, margin = kernels.rates((m0, m1, k0, k1, t0), tuple_of_ground, psi, tuple(omega),
+                                 tuple(velocity[:2]))
     np.testing.assert_allclose(got, rate, atol=ROUNDING)
     np.testing.assert_allclose(margin, np.linalg.eigvalsh(
         relative_curvature(surface, below, eta))[0], atol=ROUNDING)
-    rolling = kernels.rates((m0, m1, k0, k1, t0), tuple_of_ground, np.cos(eta[4]),
-                            np.sin(eta[4]), *omega, 0.0, 0.0)
+    rolling = kernels.rates((m0, m1, k0, k1, t0), tuple_of_ground, psi, tuple(omega), (0.0, 0.0))
     np.testing.assert_allclose(rolling[:5], contact_rates(surface, below, eta, omega),
                                atol=ROUNDING)
 
@@ -84,7 +84,7 @@ def test_forms_and_rates_are_those_of_the_general_equations(wheel, ground):
 def test_margin_is_negative_in_a_hollow_sharper_than_the_tyre():
     wheel = kernels.wheel_forms(0.3, 0.0, 0.05, -0.05, 0.0)
     ground = kernels.ground_forms(0.0, 0.0, 7.2, 0.0, 0.0)
-    margin = kernels.rates(wheel, ground, 1.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0)[5]
+    margin = kernels.rates(wheel, ground, (1.0, 0.0), (0.0, -1.0, 0.0), (0.0, 0.0))[5]
     assert margin == pytest.approx(1 / 0.3 - 7.2)
 
 
@@ -100,6 +100,6 @@ def test_plain_python_gives_the_compiled_numbers():
     for got, expected in zip((plain(kernels.wheel_forms)(r, *rest),
                               plain(kernels.ground_forms)(*derivatives[1:])), both, strict=True):
         np.testing.assert_allclose(got, expected, rtol=1e-13)
-    motion = (0.6, 0.8, 0.1, -1.0, 0.2, 0.03, 0.04)
+    motion = (0.6, 0.8), (0.1, -1.0, 0.2), (0.03, 0.04)
     np.testing.assert_allclose(plain(kernels.rates)(*both, *motion),
                                kernels.rates(*both, *motion), rtol=1e-13)
