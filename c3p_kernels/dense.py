@@ -11,6 +11,7 @@ square them. Arrays may be larger than the m rows and n freedoms that are meant.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +19,25 @@ from c3p_kernels.compiled import kernel
 
 # a pivot of A below this fraction of its diagonal is rounding: no inertia resists the joint
 PIVOT_TOLERANCE = 1e-14
+
+
+class RowBasis(NamedTuple):
+    """
+    Orthonormal rows, as `orthogonalize` and `depend` leave them.
+
+    Attributes
+    ----------
+    x : (m, n) array
+        The rows.
+    r : (m, m) array
+        Factor of the rows that they were made from.
+    order : (m,) int array
+        Of these.
+    """
+
+    x: np.ndarray
+    r: np.ndarray
+    order: np.ndarray
 
 
 @kernel
@@ -169,14 +189,17 @@ def spread(r: np.ndarray, rank: int, z: np.ndarray, m: int) -> None:
 
 
 @kernel
-def reach(x: np.ndarray, r: np.ndarray, order: np.ndarray, rank: int, target: np.ndarray,
-          y: np.ndarray, multipliers: np.ndarray, z: np.ndarray, m: int, n: int) -> float:
+def reach(basis: RowBasis, rank: int, target: np.ndarray, y: np.ndarray,
+          multipliers_out: np.ndarray, z: np.ndarray, m: int, n: int) -> float:
     """
     Project y onto ``xᵀ y = target``; return the largest contradiction of dependent rows.
 
-    ``y += X λ`` with the multipliers of least norm. x (m, n), r, `order` and `rank` are the
-    results of `orthogonalize` and `depend`; z is work memory.
+    ``y += X λ`` with the multipliers of least norm. `rank` is the result of `orthogonalize`; z is
+    work memory.
     """
+    x = basis.x
+    r = basis.r
+    order = basis.order
     # target in the orthonormal rows: Rᵀ z = target
     for j in range(rank):
         total = target[order[j]]
@@ -208,7 +231,7 @@ def reach(x: np.ndarray, r: np.ndarray, order: np.ndarray, rank: int, target: np
     if rank < m:
         spread(r, rank, z, m)
     for j in range(m):
-        multipliers[order[j]] = z[j]
+        multipliers_out[order[j]] = z[j]
     return off
 
 

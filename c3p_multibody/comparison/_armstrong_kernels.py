@@ -18,7 +18,7 @@ from __future__ import annotations
 from c3p_kernels.compiled import inlined, kernel
 from c3p_kernels.elementary import circle
 from c3p_multibody.comparison._lagrange_kernels import product, rotation, times
-from c3p_multibody.trees._frames import cross, swing, symmetric_times
+from c3p_multibody.trees._frames import cross, inertia_of, swing, symmetric_times
 
 ARMSTRONG_WIDTH = 64
 
@@ -71,7 +71,7 @@ def alone(i, row, c, s, rate, work):
     w[30], w[31], w[32] = row[19], row[17], row[21]
     w[33], w[34], w[35] = row[20], row[21], row[18]
     w[36], w[37], w[38] = swing(w[42], w[43], w[44], hx, hy, hz)
-    x, y, z = symmetric_times(row[16], row[17], row[18], row[19], row[20], row[21], w[42], w[43],
+    x, y, z = symmetric_times(inertia_of(row), w[42], w[43],
                               w[44])
     w[39], w[40], w[41] = cross(w[42], w[43], w[44], x, y, z)
 
@@ -187,8 +187,10 @@ def accelerate(i, row, gravity, kept, work):
 
 
 @kernel
-def armstrong(links, numbers, gravity, q, qd, tau, work, kept, qdd):
+def armstrong(tree, q, qd, tau, work, kept, qdd_out):
     """Write q̈ (B, n) of q, q̇, τ (B, n) of a chain; `kept` (n, 6) is work memory, too."""
+    links = tree.links
+    numbers = tree.numbers
     n = len(links)
     for state in range(len(q)):
         for i in range(n):
@@ -204,4 +206,4 @@ def armstrong(links, numbers, gravity, q, qd, tau, work, kept, qdd):
             if i > 0:
                 hand_down(numbers[i], w, work[i - 1])
         for i in range(n):
-            qdd[state, links[i, 2]] = accelerate(i, numbers[i], gravity, kept[i], work)
+            qdd_out[state, links[i, 2]] = accelerate(i, numbers[i], tree.gravity, kept[i], work)

@@ -125,8 +125,11 @@ def hand_down(row, w, b):
 
 
 @kernel
-def lagrange(links, numbers, gravity, q, qd, qdd, work, tau):
+def lagrange(tree, q, qd, qdd, work, tau_out):
     """Write τ (B, n) of q, q̇, q̈ (B, n) of a chain."""
+    links = tree.links
+    numbers = tree.numbers
+    gravity = tree.gravity
     n = len(links)
     for state in range(len(q)):
         for i in range(n):
@@ -143,6 +146,6 @@ def lagrange(links, numbers, gravity, q, qd, qdd, work, tau):
                 x, y = w[9 + 3 * a], w[10 + 3 * a]
                 total = total + y * w[39 + a] - x * w[42 + a]
                 total = total - gravity[a] * (y * w[51] - x * w[52])
-            tau[state, links[i, 2]] = total
+            tau_out[state, links[i, 2]] = total
             if i > 0:
                 hand_down(numbers[i], w, work[i - 1])

@@ -14,13 +14,47 @@ acceleration (8:11), force (11:14) and moment (14:17).
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
+import numpy as np
+
 from c3p_kernels.compiled import inlined, kernel
 from c3p_kernels.dense import backward, cholesky, forward
 from c3p_multibody.trees._force_kernels import newton_euler
-from c3p_multibody.trees._frames import cross, down, place, symmetric_times, up
+from c3p_multibody.trees._frames import cross, down, inertia_of, place, symmetric_times, up
 from c3p_multibody.trees._inertia_kernels import composite
 
 WALKER_ORIN_WIDTH = 17
+
+
+class WalkerOrinMemory(NamedTuple):
+    """
+    Memory of the three methods, for B states of a chain of n bodies.
+
+    Attributes
+    ----------
+    one, none : number
+        1 and 0 of the type that the kernel runs on, not known in advance.
+    still : (B, n) array
+        Zeros.
+    external : (B, 0, 6) array
+    work : (n, 17) array
+    bodies : (n, 76) array
+        Wide enough for either pass.
+    a : (B, n, n) array
+        Inertia matrices.
+    l : (n, n) array
+        Cholesky's factor.
+    """
+
+    one: Any
+    none: Any
+    still: np.ndarray
+    external: np.ndarray
+    work: np.ndarray
+    bodies: np.ndarray
+    a: np.ndarray
+    l: np.ndarray
 
 
 @inlined
@@ -61,7 +95,7 @@ def column(first, joint, links, numbers, one, none, work, a):
         w[11] = m * ax + tx
         w[12] = m * ay + ty
         w[13] = m * az + tz
-        nx, ny, nz = symmetric_times(row[16], row[17], row[18], row[19], row[20], row[21], lx, ly,
+        nx, ny, nz = symmetric_times(inertia_of(row), lx, ly,
                                      lz)
         tx, ty, tz = cross(hx, hy, hz, ax, ay, az)
         w[14] = nx + tx
@@ -81,17 +115,22 @@ def column(first, joint, links, numbers, one, none, work, a):
 
 
 @kernel
-def inertia(method, links, numbers, q, one, none, work, bodies, a):
+def inertia(method, tree, q, memory):
     """Write the inertia matrices A (B, n, n) of q (B, n) by method 1, 2 or 3."""
+    links = tree.links
+    numbers = tree.numbers
+    work = memory.work
+    a = memory.a
     n = len(links)
     if method == 3:
-        composite(links, numbers, q, bodies, a)
+        composite(links, numbers, q, memory.bodies, a)
         return
     for state in range(len(q)):
         for i in range(n):
             place(numbers[i], links[i, 1], q[state, links[i, 2]], work[i])
         for joint in range(n):
-            column(0 if method == 1 else joint, joint, links, numbers, one, none, work, a[state])
+            column(0 if method == 1 else joint, joint, links, numbers, memory.one, memory.none,
+                   work, a[state])
         if method == 2:
             for i in range(n):
                 for j in range(i):
@@ -99,20 +138,16 @@ def inertia(method, links, numbers, q, one, none, work, bodies, a):
 
 
 @kernel
-def walker_orin(method, links, numbers, gravity, q, qd, tau, one, none, still, external, work,
-                bodies, a, l, qdd):
-    """
-    Write q̈ (B, n) of q, q̇, τ (B, n) of a chain.
-
-    `still` (B, n) are zeros, `external` is (B, 0, 6); `work`, `bodies` (each wide enough for
-    either pass), `a`, `l` (n, n) are memory.
-    """
-    newton_euler(links, numbers, gravity, q, qd, still, external, bodies, external, qdd)
-    inertia(method, links, numbers, q, one, none, work, bodies, a)
-    n = len(links)
+def walker_orin(method, tree, q, qd, tau, memory, qdd_out):
+    """Write q̈ (B, n) of q, q̇, τ (B, n) of a chain."""
+    l = memory.l
+    newton_euler(tree, q, qd, memory.still, memory.external, memory.bodies, memory.external,
+                 qdd_out)
+    inertia(method, tree, q, memory)
+    n = len(tree.links)
     for state in range(len(q)):
-        cholesky(a[state], l, n)
+        cholesky(memory.a[state], l, n)
         for i in range(n):
-            qdd[state, i] = tau[state, i] - qdd[state, i]
-        forward(l, qdd[state], n)
-        backward(l, qdd[state], n)
+            qdd_out[state, i] = tau[state, i] - qdd_out[state, i]
+        forward(l, qdd_out[state], n)
+        backward(l, qdd_out[state], n)

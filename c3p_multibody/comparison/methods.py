@@ -14,12 +14,17 @@ from c3p_kernels import elementary
 from c3p_kernels.specialise import as_python, specialise
 from c3p_multibody.comparison._armstrong_kernels import ARMSTRONG_WIDTH, armstrong
 from c3p_multibody.comparison._lagrange_kernels import LAGRANGE_WIDTH, lagrange
-from c3p_multibody.comparison._walker_orin_kernels import WALKER_ORIN_WIDTH, walker_orin
+from c3p_multibody.comparison._walker_orin_kernels import (
+    WALKER_ORIN_WIDTH,
+    WalkerOrinMemory,
+    walker_orin,
+)
 from c3p_multibody.comparison.counting import Counted, Counter, Mathematics, Operations
 from c3p_multibody.trees import Tree, TreeError
 from c3p_multibody.trees._articulated_kernels import ARTICULATED_WIDTH, articulated
 from c3p_multibody.trees._force_kernels import newton_euler
 from c3p_multibody.trees._motion_kernels import WIDTH
+from c3p_multibody.trees.description import Arrays
 from c3p_multibody.trees.edge import batched
 from c3p_multibody.trees.parts import Array
 
@@ -47,35 +52,33 @@ class Method(NamedTuple):
     call: Callable[..., Any]
 
 
-def _newton_euler(plain: Callable, tree: tuple, states: list, out: Array, make: Callable) -> None:
+def _newton_euler(plain: Callable, tree: Arrays, states: list, out: Array, make: Callable) -> None:
     none = make(len(out), 0, 6)
-    plain(newton_euler)(*tree, *states, none, make(len(tree[0]), WIDTH), none, out)
+    plain(newton_euler)(tree, *states, none, make(len(tree.links), WIDTH), none, out)
 
 
-def _lagrange(plain: Callable, tree: tuple, states: list, out: Array, make: Callable) -> None:
-    plain(lagrange)(*tree, *states, make(len(tree[0]), LAGRANGE_WIDTH), out)
+def _lagrange(plain: Callable, tree: Arrays, states: list, out: Array, make: Callable) -> None:
+    plain(lagrange)(tree, *states, make(len(tree.links), LAGRANGE_WIDTH), out)
 
 
-def _armstrong(plain: Callable, tree: tuple, states: list, out: Array, make: Callable) -> None:
-    n = len(tree[0])
-    plain(armstrong)(*tree, *states, make(n, ARMSTRONG_WIDTH), make(n, 6), out)
+def _armstrong(plain: Callable, tree: Arrays, states: list, out: Array, make: Callable) -> None:
+    n = len(tree.links)
+    plain(armstrong)(tree, *states, make(n, ARMSTRONG_WIDTH), make(n, 6), out)
 
 
-def _articulated(plain: Callable, tree: tuple, states: list, out: Array, make: Callable) -> None:
-    plain(articulated)(*tree, *states, make(len(out), 0, 6), make(len(tree[0]), ARTICULATED_WIDTH),
-                       out)
+def _articulated(plain: Callable, tree: Arrays, states: list, out: Array, make: Callable) -> None:
+    none = make(len(out), 0, 6)
+    plain(articulated)(tree, *states, none, make(len(tree.links), ARTICULATED_WIDTH), out)
 
 
 def _walker_orin(method: int) -> Callable[..., None]:
-    def call(plain: Callable, tree: tuple, states: list, out: Array, make: _Memory) -> None:
-        n = len(tree[0])
+    def call(plain: Callable, tree: Arrays, states: list, out: Array, make: _Memory) -> None:
+        n = len(tree.links)
         count = len(out)
-        # numbers of the type that the kernel runs on: 1 and 0 that are not known in advance
-        one = make.one
-        none = make.none
-        plain(walker_orin)(method, *tree, *states, one, none, make(count, n), make(count, 0, 6),
-                           make(n, WALKER_ORIN_WIDTH), make(n, WIDTH), make(count, n, n),
-                           make(n, n), out)
+        memory = WalkerOrinMemory(make.one, make.none, make(count, n), make(count, 0, 6),
+                                  make(n, WALKER_ORIN_WIDTH), make(n, WIDTH), make(count, n, n),
+                                  make(n, n))
+        plain(walker_orin)(method, tree, *states, memory, out)
     return call
 
 
@@ -191,7 +194,7 @@ def operations(tree: Tree, method: str) -> Operations:
     METHODS[method].call(
         lambda kernel: specialise(kernel, {elementary.circle: circle, math: mathematics},
                                   as_python),
-        (links, counted(numbers), counted(gravity)), states, np.empty((1, n), object),
+        Arrays(links, counted(numbers), counted(gravity)), states, np.empty((1, n), object),
         _Memory(counter))
     return counter.operations
 

@@ -3,17 +3,20 @@
 """
 Compiled constraint rows: B, g, Ḃq̇ and the error. No checks.
 
-All describe the motion of body b relative to body a. A row of `ties` (k, 6) holds kind,
-inner numbers of a and b (−1: the world), mask, first row and number of rows. Bits 0 to 5 of the
-mask select the translations and turns that are rows, bits 6 to 11 those of them that also hold a
-place. A row of `places` (k, 32) holds in inner axes the point (3) and frame (9, by rows)
-on a, point (12:15) and frame (15:24) on b, a length (24), the rates g (25:31) and the time at
-which these began (31).
+All describe the motion of body b relative to body a. A row of ``TieArrays.ties`` (k, 6) holds
+kind, inner numbers of a and b (−1: the world), mask, first row and number of rows. Bits 0 to 5 of
+the mask select the translations and turns that are rows, bits 6 to 11 those of them that also hold
+a place. A row of ``TieArrays.places`` (k, 32) holds in inner axes the point (3) and frame (9, by
+rows) on a, point (12:15) and frame (15:24) on b, a length (24), the rates g (25:31) and the time
+at which these began (31).
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
+
+import numpy as np
 
 from c3p_kernels.compiled import inlined, kernel
 from c3p_kernels.straight.emission import angle_over_sine as _angle_over_sine
@@ -25,6 +28,38 @@ TIE = 6
 PLACE = 32
 RELATIVE = 42
 angle_over_sine = inlined(_angle_over_sine)
+
+
+class TieArrays(NamedTuple):
+    """
+    Constraints as flat arrays.
+
+    Attributes
+    ----------
+    ties : (k, 6) array of int64
+    places : (k, 32) array
+    """
+
+    ties: np.ndarray
+    places: np.ndarray
+
+
+class RowTerms(NamedTuple):
+    """
+    Rows of the constraints at a state.
+
+    Attributes
+    ----------
+    jacobian : (m, n) array
+        B.
+    rate, bias, error : (m,) arrays
+        g, Ḃq̇ and the error.
+    """
+
+    jacobian: np.ndarray
+    rate: np.ndarray
+    bias: np.ndarray
+    error: np.ndarray
 
 
 @inlined
@@ -212,7 +247,7 @@ def to_contact(s, kind, radius):
 
 
 @inlined
-def frame_rows(tie, place, s, jac, time, b, rate, bias, error):
+def frame_rows(tie, place, s, jac, time, rows_out):
     """Write the rows along and about the axes of the frame on a."""
     row = tie[4]
     for k in range(6):
@@ -224,21 +259,23 @@ def frame_rows(tie, place, s, jac, time, b, rate, bias, error):
             y = s[axis + 1]
             z = s[axis + 2]
             for i in range(len(jac)):
-                b[row, i] = x * jac[i, at] + y * jac[i, at + 1] + z * jac[i, at + 2]
+                rows_out.jacobian[row, i] = (x * jac[i, at] + y * jac[i, at + 1]
+                                             + z * jac[i, at + 2])
             if k < 3:
-                bias[row] = x * s[24] + y * s[25] + z * s[26]
+                rows_out.bias[row] = x * s[24] + y * s[25] + z * s[26]
                 off = x * s[0] + y * s[1] + z * s[2]
             else:
-                bias[row] = x * s[30] + y * s[31] + z * s[32]
+                rows_out.bias[row] = x * s[30] + y * s[31] + z * s[32]
                 off = s[33 + k]
             g = place[25 + row - tie[4]]
-            rate[row] = g
-            error[row] = off - g * (time - place[31]) if tie[3] >> (k + 6) & 1 else 0.0
+            rows_out.rate[row] = g
+            holds = tie[3] >> (k + 6) & 1
+            rows_out.error[row] = off - g * (time - place[31]) if holds else 0.0
             row += 1
 
 
 @inlined
-def single_row(tie, place, s, jac, time, b, rate, bias, error):
+def single_row(tie, place, s, jac, time, rows_out):
     """Write the row of a distance (along its line) or of a blade (along an axis of b)."""
     row = tie[4]
     vx = s[21]
@@ -251,26 +288,30 @@ def single_row(tie, place, s, jac, time, b, rate, bias, error):
         z = s[2] / size
         away = x * vx + y * vy + z * vz
         more = (vx * vx + vy * vy + vz * vz - away * away) / size
-        error[row] = size - place[24] - place[25] * (time - place[31])
+        rows_out.error[row] = size - place[24] - place[25] * (time - place[31])
     else:
         x = s[12]
         y = s[13]
         z = s[14]
         tx, ty, tz = cross(s[27], s[28], s[29], x, y, z)
         more = tx * vx + ty * vy + tz * vz
-        error[row] = 0.0
-    bias[row] = x * s[24] + y * s[25] + z * s[26] + more
-    rate[row] = place[25]
+        rows_out.error[row] = 0.0
+    rows_out.bias[row] = x * s[24] + y * s[25] + z * s[26] + more
+    rows_out.rate[row] = place[25]
     for i in range(len(jac)):
-        b[row, i] = x * jac[i, 0] + y * jac[i, 1] + z * jac[i, 2]
+        rows_out.jacobian[row, i] = x * jac[i, 0] + y * jac[i, 1] + z * jac[i, 2]
 
 
 @kernel
-def evaluate(links, frames, ties, places, time, jac, s, b, rate, bias, error):
-    """Write B (m, n), g, Ḃq̇ and the error (m,) of all ties from the frames of `sweep`."""
-    for t in range(len(ties)):
-        tie = ties[t]
-        place = places[t]
+def evaluate(links, frames, ties, time, jac, s, rows_out):
+    """
+    Write the rows of all ties from the frames of `sweep`.
+
+    `jac` (n, 6) and `s` (RELATIVE,) are work memory.
+    """
+    for t in range(len(ties.ties)):
+        tie = ties.ties[t]
+        place = ties.places[t]
         for k in range(len(links)):
             for axis in range(6):
                 jac[k, axis] = 0.0
@@ -281,17 +322,18 @@ def evaluate(links, frames, ties, places, time, jac, s, b, rate, bias, error):
         walk(links, frames, tie[2], s[33], s[34], s[35], 1.0, jac)
         walk(links, frames, tie[1], s[33], s[34], s[35], -1.0, jac)
         if tie[0] == DISTANCE or tie[0] == BLADE:
-            single_row(tie, place, s, jac, time, b, rate, bias, error)
+            single_row(tie, place, s, jac, time, rows_out)
         else:
             if tie[3] >> 3:
                 tilt(s)
-            frame_rows(tie, place, s, jac, time, b, rate, bias, error)
+            frame_rows(tie, place, s, jac, time, rows_out)
 
 
 @kernel
-def gaps(frames, ties, places, s, gap, speed):
+def gaps(frames, guards, s, gap_out, speed_out):
     """Write height of the point on b above the plane of a (its frame's z), and its rate."""
+    ties = guards.ties
     for t in range(len(ties)):
-        relate(frames[ties[t, 1]], frames[ties[t, 2]], places[t], s)
-        gap[t] = s[0] * s[9] + s[1] * s[10] + s[2] * s[11]
-        speed[t] = s[21] * s[9] + s[22] * s[10] + s[23] * s[11]
+        relate(frames[ties[t, 1]], frames[ties[t, 2]], guards.places[t], s)
+        gap_out[t] = s[0] * s[9] + s[1] * s[10] + s[2] * s[11]
+        speed_out[t] = s[21] * s[9] + s[22] * s[10] + s[23] * s[11]

@@ -14,9 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from c3p_kernels.compiled import inlined, kernel
-from c3p_kernels.dense import backward, cholesky, forward, orthogonalize, reach
-from c3p_multibody.constraints._row_kernels import RELATIVE, evaluate, gaps
+from c3p_kernels.dense import RowBasis, backward, cholesky, forward, orthogonalize, reach
+from c3p_multibody.constraints._row_kernels import RELATIVE, RowTerms, TieArrays, evaluate, gaps
 from c3p_multibody.constraints._sweep_kernels import sweep
+from c3p_multibody.trees.description import Arrays
 
 # returned by `accelerations` on success, else it is the row without inertia
 FINE = -1
@@ -30,7 +31,30 @@ B, X, R = 0, 1, 2
 
 
 class Space(NamedTuple):
-    """Memory for a tree with n bodies and m rows, cut from one array by `space`."""
+    """
+    Memory for a tree with n bodies and m rows, cut from one array by `space`.
+
+    Its rows are longer than what is meant of them.
+
+    Attributes
+    ----------
+    frames, bodies : (n + 1, …) and (n, …) arrays
+        Those of `sweep`.
+    a, l : (n, n) arrays
+        A and its Cholesky factor.
+    jac : (n, 6) array
+        Of `evaluate`.
+    b, x, r : (m, n), (m, n) and (m, m) arrays
+        B, and the orthonormal rows with their factor.
+    rows : (7, m) array
+        g, Ḃq̇, error, target, λ, unused multipliers of projections, work memory of `reach`.
+    columns : (8, n) array
+        c, one for `onto`, then the integrator's own.
+    facts : (2, …) array
+        For `relate` (0); potential energy, rank, disagreement (1).
+    order : (m,) int array
+        Order of the orthonormal rows.
+    """
 
     frames: np.ndarray
     bodies: np.ndarray
@@ -40,12 +64,76 @@ class Space(NamedTuple):
     b: np.ndarray
     x: np.ndarray
     r: np.ndarray
-    # g, Ḃq̇, error, target, λ, unused multipliers of projections, work memory of `reach`
     rows: np.ndarray
-    # c, one for `onto`, then the integrator's own
     columns: np.ndarray
-    # for `relate` (0), potential energy, rank, disagreement (1)
     facts: np.ndarray
+    order: np.ndarray
+
+
+class SolverRule(NamedTuple):
+    """
+    Numbers that steps decide by.
+
+    Attributes
+    ----------
+    least_row : float
+        Length of a row, relative to the longest, below which it is dependent.
+    frequency : float, rad/s
+        Baumgarte's; 0 without.
+    disagreement : float, m/s² or rad/s²
+        Largest contradiction of dependent rows.
+    margin : float, m
+        Penetration that counts as below the plane.
+    project : bool
+        Whether the drift of a step is projected out.
+    """
+
+    least_row: float
+    frequency: float
+    disagreement: float
+    margin: float
+    project: bool
+
+
+class WatchedContacts(NamedTuple):
+    """
+    Contacts during steps.
+
+    Attributes
+    ----------
+    guards : TieArrays
+        All of them.
+    watch : (k,) int array
+        −1 open, ≥ 0 the row of its λ, −2 not watched.
+    gap : (2, k) array
+        Gap and speed of each, written.
+    """
+
+    guards: TieArrays
+    watch: np.ndarray
+    gap: np.ndarray
+
+
+class MotionArrays(NamedTuple):
+    """
+    What steps change.
+
+    Attributes
+    ----------
+    state : (5, n) array
+        q, q̇, τ, viscous friction of the joints, and q̈.
+    sums : (5, 3) array
+        Row 0: work so far, of torques, friction and driven constraints; others: work memory.
+    work : array
+        That of `memory`.
+    order : (m,) int array
+        That of `Space`.
+    """
+
+    state: np.ndarray
+    sums: np.ndarray
+    work: np.ndarray
+    order: np.ndarray
 
 
 ROWS = 7
@@ -60,30 +148,35 @@ def memory(n: int, m: int) -> np.ndarray:
 
 
 @inlined
-def space(work, n, m):
-    """Return views of the parts of an array of `memory`."""
+def space(work, order, n):
+    """Return views of the parts of an array of `memory`; `order` is that of the rows."""
+    m = len(order)
     i = 5 * n + 1
     k = i + 3 * m
     return Space(work[:n + 1], work[n + 1:2 * n + 1], work[2 * n + 1:3 * n + 1],
                  work[3 * n + 1:4 * n + 1], work[4 * n + 1:i], work[i:i + m],
                  work[i + m:i + 2 * m], work[i + 2 * m:k], work[k:k + ROWS],
-                 work[k + ROWS:k + ROWS + COLUMNS], work[k + ROWS + COLUMNS:])
+                 work[k + ROWS:k + ROWS + COLUMNS], work[k + ROWS + COLUMNS:], order)
 
 
 @kernel
-def accelerations(links, numbers, gravity, ties, places, q, qd, tau, damping, qdd, time, rule, w,
-                  order):
+def accelerations(tree, ties, state, time, rule, w):
     """
     Write q̈ and λ of ``A q̈ + c = τ − D q̇ + Bᵀλ``, ``B q̈ = ġ − Ḃq̇``; return FINE or a row.
 
-    `rule` is (least relative row, Baumgarte's frequency); with ω the target is
-    ``−Ḃq̇ − 2ω (B q̇ − g) − ω² e``. `w.facts[1]`: potential energy, rank, disagreement.
+    With Baumgarte's ω of the `rule` the target is ``−Ḃq̇ − 2ω (B q̇ − g) − ω² e``. q̈ is a row of
+    `state`, all else is written to the space `w`.
     """
-    n = len(links)
+    n = len(tree.links)
     m = len(w.b)
     facts = w.facts[1]
     c = w.columns[0]
-    facts[0] = sweep(links, numbers, gravity, q, qd, w.frames, w.bodies, w.a, c)
+    q = state[Q]
+    qd = state[QD]
+    tau = state[TAU]
+    damping = state[DAMPING]
+    qdd = state[QDD]
+    facts[0] = sweep(tree, q, qd, w.frames, w.bodies, w.a, c)
     # y = Lᵀq̈ of the free motion: L⁻¹(τ − Dq̇ − c)
     empty = cholesky(w.a, w.l, n)
     if empty >= 0:
@@ -98,9 +191,10 @@ def accelerations(links, numbers, gravity, ties, places, q, qd, tau, damping, qd
         bias = w.rows[1]
         error = w.rows[2]
         target = w.rows[3]
-        evaluate(links, w.frames, ties, places, time, w.jac, w.facts[0], w.b, rate, bias, error)
+        evaluate(tree.links, w.frames, ties, time, w.jac, w.facts[0],
+                 RowTerms(w.b, rate, bias, error))
         # target ġ − Ḃq̇ with Baumgarte's feedback, and the rows X ᵀ = B L⁻ᵀ
-        omega = rule[1]
+        omega = rule.frequency
         for j in range(m):
             target[j] = -bias[j]
             if omega > 0.0:
@@ -112,9 +206,10 @@ def accelerations(links, numbers, gravity, ties, places, q, qd, tau, damping, qd
                 w.x[j, i] = w.b[j, i]
             forward(w.l, w.x[j], n)
         # project y onto the rows; then back to q̈ = L⁻ᵀ y
-        rank = orthogonalize(w.x, w.r, order, rule[0], m, n)
+        rank = orthogonalize(w.x, w.r, w.order, rule.least_row, m, n)
         facts[1] = rank
-        facts[2] = reach(w.x, w.r, order, rank, target, qdd, w.rows[4], w.rows[6], m, n)
+        facts[2] = reach(RowBasis(w.x, w.r, w.order), rank, target, qdd, w.rows[4], w.rows[6], m,
+                         n)
     backward(w.l, qdd, n)
     return FINE
 
@@ -138,10 +233,10 @@ def constrained(floats, ints, order, n, m, time):
     i = 5 * n + 1 + 3 * m + ROWS + COLUMNS + 2
     j = i + n
     k = j + ties
-    w = space(floats[:i], n, m)
-    return accelerations(ints[:n], floats[i:j], floats[k], ints[n:], floats[j:k], floats[k + 2],
-                         floats[k + 3], floats[k + 4], floats[k + 5], floats[k + 6], time,
-                         floats[k + 1], w, order)
+    rule = SolverRule(floats[k + 1, 0], floats[k + 1, 1], 0.0, 0.0, False)
+    tree = Arrays(ints[:n], floats[i:j], floats[k])
+    packed = TieArrays(ints[n:], floats[j:k])
+    return accelerations(tree, packed, floats[k + 2:], time, rule, space(floats[:i], order, n))
 
 
 @kernel
@@ -158,7 +253,7 @@ def powers(w, qd, tau, damping, out):
 
 
 @kernel
-def onto(w, order, q, qd):
+def onto(w, q, qd):
     """
     Project q and q̇, in the metric of A, onto the constraints.
 
@@ -167,13 +262,14 @@ def onto(w, order, q, qd):
     n = len(q)
     m = len(w.b)
     rank = int(w.facts[1, 1])
+    basis = RowBasis(w.x, w.r, w.order)
     y = w.columns[1]
     # B δq = −error with the least δq
     for j in range(m):
         w.rows[3, j] = -w.rows[2, j]
     for i in range(n):
         y[i] = 0.0
-    reach(w.x, w.r, order, rank, w.rows[3], y, w.rows[5], w.rows[6], m, n)
+    reach(basis, rank, w.rows[3], y, w.rows[5], w.rows[6], m, n)
     backward(w.l, y, n)
     for i in range(n):
         q[i] += y[i]
@@ -184,7 +280,7 @@ def onto(w, order, q, qd):
         for i in range(n):
             total -= w.b[j, i] * qd[i]
         w.rows[3, j] = total
-    reach(w.x, w.r, order, rank, w.rows[3], y, w.rows[5], w.rows[6], m, n)
+    reach(basis, rank, w.rows[3], y, w.rows[5], w.rows[6], m, n)
     backward(w.l, y, n)
     for i in range(n):
         qd[i] += y[i]
@@ -213,11 +309,13 @@ def note(w, q, qd, time, sums, closure, line):
 
 
 @kernel
-def closing(w, guards, levels, watch, margin, gap, speed):
+def closing(w, contacts, margin):
     """Return the first watched contact that is below its plane and approaching, or −1."""
-    gaps(w.frames, guards, levels, w.facts[0], gap, speed)
-    for k in range(len(guards)):
-        if watch[k] == -1 and gap[k] < -margin and speed[k] < 0.0:
+    gap = contacts.gap[0]
+    speed = contacts.gap[1]
+    gaps(w.frames, contacts.guards, w.facts[0], gap, speed)
+    for k in range(len(contacts.watch)):
+        if contacts.watch[k] == -1 and gap[k] < -margin and speed[k] < 0.0:
             return k
     return -1
 
@@ -232,24 +330,23 @@ def letting_go(w, watch):
 
 
 @kernel
-def march(links, numbers, gravity, ties, places, guards, levels, watch, state, sums, time, h,
-          rule, work, order, gap, log, project, margin):
+def march(tree, ties, contacts, motion, time, h, rule, log_out):
     """
-    Take ``len(log) − 1`` steps of Runge and Kutta's fourth order; return (end, steps, culprit).
+    Take ``len(log_out) − 1`` steps of Runge and Kutta's fourth order.
 
-    Line 0 of the log is the state at the beginning. `sums` (5, 3) holds in row 0 the work so far
-    (torques, friction, driven constraints). `watch` says of each contact in `guards`: −1 open,
-    ≥ 0 the row of its λ, −2 not watched. If a contact closes or opens the state is that at the
-    beginning of the step with the event.
+    Returns end, steps and culprit. Line 0 of the log is the state at the beginning. If a contact
+    closes or opens the state is that at the beginning of the step with the event.
     """
-    n = len(links)
-    m = len(order)
-    w = space(work, n, m)
-    q = state[0]
-    qd = state[1]
-    tau = state[2]
-    damping = state[3]
-    qdd = state[4]
+    n = len(tree.links)
+    m = len(motion.order)
+    w = space(motion.work, motion.order, n)
+    state = motion.state
+    sums = motion.sums
+    q = state[Q]
+    qd = state[QD]
+    tau = state[TAU]
+    damping = state[DAMPING]
+    qdd = state[QDD]
     base_q = w.columns[2]
     base_qd = w.columns[3]
     sum_q = w.columns[4]
@@ -261,16 +358,15 @@ def march(links, numbers, gravity, ties, places, guards, levels, watch, state, s
     now = time
     while True:
         # stages 1 to 3 of a step, or (4) its end, which is the beginning of the next
-        empty = accelerations(links, numbers, gravity, ties, places, q, qd, tau, damping, qdd, now,
-                              rule, w, order)
+        empty = accelerations(tree, ties, state, now, rule, w)
         if empty >= 0:
             return EMPTY, max(step, 0), empty
         # events are checked at the end of a step: a negative λ, then a contact below its plane
         if stage == 4:
-            culprit = letting_go(w, watch)
+            culprit = letting_go(w, contacts.watch)
             kind = OPENS
             if culprit < 0 and step >= 0:
-                culprit = closing(w, guards, levels, watch, margin, gap[0], gap[1])
+                culprit = closing(w, contacts, rule.margin)
                 kind = CLOSES
             if culprit >= 0 and step >= 0:
                 for i in range(n):
@@ -283,15 +379,15 @@ def march(links, numbers, gravity, ties, places, guards, levels, watch, state, s
             if m > 0 and step >= 0:
                 for j in range(m):
                     off = max(off, abs(w.rows[2, j]))
-                if project:
-                    onto(w, order, q, qd)
+                if rule.project:
+                    onto(w, q, qd)
             step += 1
-            note(w, q, qd, now, sums[0], off, log[step])
+            note(w, q, qd, now, sums[0], off, log_out[step])
             if culprit >= 0:
                 return kind, 0, culprit
-            if w.facts[1, 2] > rule[2]:
+            if w.facts[1, 2] > rule.disagreement:
                 return DISAGREE, step, 0
-            if step == len(log) - 1:
+            if step == len(log_out) - 1:
                 return DONE, step, -1
             begin = time + step * h
             for i in range(n):

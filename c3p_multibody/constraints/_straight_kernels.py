@@ -11,6 +11,9 @@ these, then SCALARS and the lists behind them.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
+
+import numpy as np
 
 from c3p_kernels.compiled import kernel
 from c3p_kernels.elementary import circle
@@ -43,6 +46,32 @@ SCALARS = 4
 # rows of the memory of `march`: q and q̇ before the step, weighted sums of their slopes, and the
 # slope of q of one stage
 MEMORY = 5
+
+
+class StraightMemory(NamedTuple):
+    """
+    Memory of `march` for one system.
+
+    Attributes
+    ----------
+    turning : (n,) bool array
+        Revolute joints.
+    x, y : arrays
+        Input of the generated code, and room for the results of `whole`.
+    steps : (5, n) array
+        q and q̇ before the step, weighted sums of their slopes.
+    found : (m,) array
+        Multipliers at the end, written.
+    rank : int
+        Independent rows where the code is valid.
+    """
+
+    turning: np.ndarray
+    x: np.ndarray
+    y: np.ndarray
+    steps: np.ndarray
+    found: np.ndarray
+    rank: int
 
 
 def slope(x, y, k=0):
@@ -96,12 +125,14 @@ def batch(turning, q, qd, tau, time, x, y, out):
 
 
 @kernel
-def event(watch, y, n, m, gap, depth, first):
+def event(contacts, y, n, m, depth, first):
     """
     Return (kind, contact) of a contact that would pull, or that closes; (DONE, −1) without.
 
     As in `_step_kernels.march`; `first`: only a pull counts.
     """
+    watch = contacts.watch
+    gap = contacts.gap
     size = len(watch)
     for k in range(size):
         if watch[k] >= 0 and y[n + 2 + watch[k]] < 0.0:
@@ -117,8 +148,12 @@ def event(watch, y, n, m, gap, depth, first):
 
 
 @kernel
-def write_line(line, state, time, sums, y, n, m, closure, kinetic, rank):
+def write_line(line_out, motion, time, y, m, closure, kinetic, rank):
     """Write a line of the log; see `_step_kernels.note`."""
+    line = line_out
+    state = motion.state
+    sums = motion.sums
+    n = state.shape[1]
     line[0] = time
     for i in range(n):
         line[1 + i], line[1 + n + i] = state[Q, i], state[QD, i]
@@ -131,21 +166,22 @@ def write_line(line, state, time, sums, y, n, m, closure, kinetic, rank):
         line[at + FACTS + j] = y[n + 2 + j]
 
 
-def march(turning, watch, state, sums, time, h, x, y, memory, found, gap, log, project, depth,
-          rank):
-    """
-    Take ``len(log) − 1`` steps; return (end, steps, culprit). As `_step_kernels.march`.
-
-    `found` (m,) receives the multipliers at the end, `y` has room for the results of `whole`.
-    """
+def march(straight, contacts, motion, time, h, rule, log_out):
+    """Take ``len(log_out) − 1`` steps; return (end, steps, culprit), as `_step_kernels.march`."""
+    turning = straight.turning
+    x = straight.x
+    y = straight.y
+    found = straight.found
+    state = motion.state
+    sums = motion.sums
     n = len(turning)
     m = len(found)
     step = -1
     now = time
-    base_q = memory[0]
-    base_qd = memory[1]
-    sum_q = memory[2]
-    sum_qd = memory[3]
+    base_q = straight.steps[0]
+    base_qd = straight.steps[1]
+    sum_q = straight.steps[2]
+    sum_qd = straight.steps[3]
     before_work = 0.0
     before_friction = 0.0
     before_driven = 0.0
@@ -159,7 +195,7 @@ def march(turning, watch, state, sums, time, h, x, y, memory, found, gap, log, p
         else:
             for j in range(m):
                 found[j] = y[n + 2 + j]
-            kind, culprit = event(watch, y, n, m, gap, depth, step < 0)
+            kind, culprit = event(contacts, y, n, m, rule.margin, step < 0)
         if kind != DONE and step >= 0:
             for i in range(n):
                 state[Q, i], state[QD, i] = base_q[i], base_qd[i]
@@ -175,16 +211,16 @@ def march(turning, watch, state, sums, time, h, x, y, memory, found, gap, log, p
         kinetic = y[n + 3 + m]
         if step >= 0:
             off = y[at + 3]
-            if project:
+            if rule.project:
                 kinetic = y[at + 2]
                 for i in range(n):
                     state[Q, i] += y[at + SCALARS + i]
                     state[QD, i] += y[at + SCALARS + n + i]
         step += 1
-        write_line(log[step], state, now, sums, y, n, m, off, kinetic, rank)
+        write_line(log_out[step], motion, now, y, m, off, kinetic, straight.rank)
         if kind != DONE:
             return kind, 0, culprit
-        if step == len(log) - 1:
+        if step == len(log_out) - 1:
             return DONE, step, -1
         begin = time + step * h
         for i in range(n):

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from c3p_kernels.compiled import inlined, kernel
 from c3p_kernels.elementary import circle
-from c3p_multibody.trees._frames import cross, swing, symmetric_times
+from c3p_multibody.trees._frames import cross, inertia_of, swing, symmetric_times
 
 FRAME = 24
 BODY = 16
@@ -103,11 +103,11 @@ def alone(row, f, gravity, body):
     m = row[12]
     hx, hy, hz = turned(f, row[13], row[14], row[15])
     # R I Rᵀ by columns of R I
-    px, py, pz = symmetric_times(row[16], row[17], row[18], row[19], row[20], row[21], f[0], f[1],
+    px, py, pz = symmetric_times(inertia_of(row), f[0], f[1],
                                  f[2])
-    qx, qy, qz = symmetric_times(row[16], row[17], row[18], row[19], row[20], row[21], f[3], f[4],
+    qx, qy, qz = symmetric_times(inertia_of(row), f[3], f[4],
                                  f[5])
-    rx, ry, rz = symmetric_times(row[16], row[17], row[18], row[19], row[20], row[21], f[6], f[7],
+    rx, ry, rz = symmetric_times(inertia_of(row), f[6], f[7],
                                  f[8])
     xx, xy, xz = turned(f, px, py, pz)
     yy = f[3] * qx + f[4] * qy + f[5] * qz
@@ -135,8 +135,8 @@ def alone(row, f, gravity, body):
     body[10] = m * ax + tx + ux
     body[11] = m * ay + ty + uy
     body[12] = m * az + tz + uz
-    nx, ny, nz = symmetric_times(xx, yy, zz, xy, xz, yz, f[21], f[22], f[23])
-    kx, ky, kz = symmetric_times(xx, yy, zz, xy, xz, yz, wx, wy, wz)
+    nx, ny, nz = symmetric_times((xx, yy, zz, xy, xz, yz), f[21], f[22], f[23])
+    kx, ky, kz = symmetric_times((xx, yy, zz, xy, xz, yz), wx, wy, wz)
     tx, ty, tz = cross(wx, wy, wz, kx, ky, kz)
     ux, uy, uz = cross(hx, hy, hz, ax, ay, az)
     body[13] = nx + tx + ux
@@ -187,8 +187,8 @@ def inwards(i, links, frames, bodies, a, c):
     if links[i, 1] == 0:
         c[at] = ex * body[13] + ey * body[14] + ez * body[15]
         fx, fy, fz = cross(ex, ey, ez, body[1], body[2], body[3])
-        nx, ny, nz = symmetric_times(body[4], body[5], body[6], body[7], body[8], body[9], ex, ey,
-                                     ez)
+        nx, ny, nz = symmetric_times(
+            (body[4], body[5], body[6], body[7], body[8], body[9]), ex, ey, ez)
         a[at, at] = ex * nx + ey * ny + ez * nz
     else:
         c[at] = ex * body[10] + ey * body[11] + ez * body[12]
@@ -220,16 +220,18 @@ def inwards(i, links, frames, bodies, a, c):
 
 
 @kernel
-def sweep(links, numbers, gravity, q, qd, frames, bodies, a, c):
+def sweep(tree, q, qd, frames_out, bodies_out, a_out, c_out):
     """
     Write places, inertia matrix A and bias c of ``A q̈ + c = τ``; return the potential energy.
 
-    `a` must be zero where no body carries the other; nothing is written there.
+    `a_out` must be zero where no body carries the other; nothing is written there.
     """
+    links = tree.links
+    numbers = tree.numbers
     potential = 0.0
     for i in range(len(links)):
-        outwards(i, links, numbers, q, qd, frames)
-        potential += alone(numbers[i], frames[i], gravity, bodies[i])
+        outwards(i, links, numbers, q, qd, frames_out)
+        potential += alone(numbers[i], frames_out[i], tree.gravity, bodies_out[i])
     for back in range(len(links)):
-        inwards(len(links) - 1 - back, links, frames, bodies, a, c)
+        inwards(len(links) - 1 - back, links, frames_out, bodies_out, a_out, c_out)
     return potential

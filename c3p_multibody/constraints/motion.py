@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from c3p_multibody.constraints import _step_kernels as kernels
 from c3p_multibody.constraints._row_kernels import DISTANCE
-from c3p_multibody.constraints._straight_kernels import MEMORY, WEAK
+from c3p_multibody.constraints._straight_kernels import MEMORY, WEAK, StraightMemory
 from c3p_multibody.constraints.contact_state import Contacts
 from c3p_multibody.constraints.generated import Generated, TracedSystem, made, ready
 from c3p_multibody.constraints.impacts import Impact
@@ -125,16 +125,16 @@ class ConstrainedMotion:
         damps = np.broadcast_to(np.asarray(damping, float), (tree.count,))
         self._state[kernels.DAMPING] = checked(tree, 'damping', damps)
         self.torque = torque
-        self._rule = np.array([RANK_TOLERANCE, frequency if stabilisation == 'baumgarte' else 0.0,
-                               DISAGREEMENT])
-        self._project = stabilisation == 'projection'
+        self._contacts = Contacts(tree, contacts, rest_speed, self.step)
+        self._rule = kernels.SolverRule(
+            RANK_TOLERANCE, float(frequency) if stabilisation == 'baumgarte' else 0.0,
+            DISAGREEMENT, self._contacts.margin, stabilisation == 'projection')
         self._generated = generated
         self._ages: dict[TracedSystem, int] = {}
         self._code: Generated | None = None
         self._system: TracedSystem | None = None
         self._noted = -1.0
         self._constraints: list[tuple[Constraint, float]] = []
-        self._contacts = Contacts(tree, contacts, rest_speed, self.step)
         self._sums = np.zeros((5, 3))
         self._loss = 0.0
         self.record = Record(tree.count)
@@ -229,12 +229,13 @@ class ConstrainedMotion:
 
     def _march(self, steps: int, h: float, watch: np.ndarray
                ) -> tuple[int, int, int, Array]:
-        log = np.empty((steps + 1, 1 + 2 * self.tree.count + kernels.FACTS + len(self._order)))
-        contacts = self._contacts
+        log = np.empty((steps + 1, 1 + 2 * self.tree.count + kernels.FACTS
+                        + len(self._motion.order)))
+        contacts = kernels.WatchedContacts(self._contacts.packed.arrays, watch,
+                                           self._contacts.gap)
         if self._code is not None:
-            end, done, culprit = self._code.march(
-                self._code.turning, watch, self._state, self._sums, self.time, h, *self._room,
-                self._found, contacts.gap, log, self._project, contacts.margin, self._code.rank)
+            end, done, culprit = self._code.march(self._straight, contacts, self._motion,
+                                                  self.time, h, self._rule, log)
             if end != WEAK or done:
                 self._patience = GENERAL
                 return (kernels.DONE if end == WEAK else end), done, culprit, log
@@ -244,10 +245,8 @@ class ConstrainedMotion:
             self._patience = min(2 * self._patience, CHUNK)
         elif self._system is not None:
             log = log[:self._warm(self._system, steps) + 1]
-        end = kernels.march(*self.tree.arrays, self._packed.ties, self._packed.places,
-                            contacts.packed.ties, contacts.packed.places, watch, self._state,
-                            self._sums, self.time, h, self._rule, self._work, self._order,
-                            contacts.gap, log, self._project, contacts.margin)
+        end = kernels.march(self.tree.arrays, self._packed.arrays, contacts, self._motion,
+                            self.time, h, self._rule, log)
         return (*end, log)
 
     def _warm(self, system: TracedSystem, steps: int) -> int:
@@ -318,8 +317,11 @@ class ConstrainedMotion:
         self._packed = pack(self.tree, (*self.constraints, *closed),
                             [since for _, since in self._constraints])
         m = len(self._packed.labels)
-        self._work, self._order = kernels.memory(self.tree.count, m), np.zeros(m, np.int64)
-        self._found = kernels.space(self._work, self.tree.count, m).rows[4, :m]
+        self._motion = kernels.MotionArrays(self._state, self._sums,
+                                            kernels.memory(self.tree.count, m),
+                                            np.zeros(m, np.int64))
+        space = kernels.space(self._motion.work, self._motion.order, self.tree.count)
+        self._found = space.rows[4, :m]
         self._watch = self._contacts.watched(m)
         self._noted = -1.0
         self._code = None
@@ -327,16 +329,16 @@ class ConstrainedMotion:
         self._system = None
         if self._generated:
             system = self._system = TracedSystem(self.tree, self._packed, self._contacts.packed,
-                                                 float(self._rule[1]))
+                                                 self._rule.frequency)
             self._use(made(system) if self._ages.get(system, 0) >= WARM else ready(system))
 
     def _use(self, code: Generated | None) -> None:
         """Use generated code from now on."""
         self._code = code
         if code is not None:
-            self._room: tuple[Array, ...] = (
-                *code.memory(self._packed, self._contacts.packed),
-                np.zeros((MEMORY, self.tree.count)))
+            x, y = code.memory(self._packed, self._contacts.packed)
+            self._straight = StraightMemory(
+                code.turning, x, y, np.zeros((MEMORY, self.tree.count)), self._found, code.rank)
 
     def _settle(self, kind: str, new: Constraint | None = None) -> Impact:
         """Project the velocity onto all constraints; then determine the active contacts."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from c3p_description.model import Array
-from c3p_multibody.constraints._row_kernels import DISTANCE, PLACE, TIE, WHEEL
+from c3p_multibody.constraints._row_kernels import DISTANCE, PLACE, TIE, WHEEL, TieArrays
 from c3p_multibody.constraints.kinds import Constraint, Contact, pose
 from c3p_multibody.trees import Tree, TreeError
 from c3p_multibody.trees.edge import vector
@@ -38,6 +38,11 @@ class PackedRows(NamedTuple):
     ties: NDArray[np.int64]
     places: Array
     labels: tuple[str, ...]
+
+    @property
+    def arrays(self) -> TieArrays:
+        """What kernels read."""
+        return TieArrays(self.ties, self.places)
 
 
 def pack(tree: Tree, constraints: Sequence[Constraint], begun: Sequence[float] = ()) -> PackedRows:

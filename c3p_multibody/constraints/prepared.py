@@ -81,7 +81,7 @@ class ConstrainedDynamics:
         # state as in _step_kernels.py
         self._state = rest[k + 2:]
         self._q, self._qd, self._tau, self._qdd = (self._state[at, :n] for at in (0, 1, 2, 4))
-        self._space = kernels.space(floats[:len(floats) - len(rest)], n, m)
+        self._space = kernels.space(floats[:len(floats) - len(rest)], self._fixed[2], n)
         self._empty = kernels.FINE
         self._general = True
         self._time = 0.0

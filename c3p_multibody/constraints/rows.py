@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from c3p_multibody.constraints._row_kernels import RELATIVE
+from c3p_multibody.constraints._row_kernels import RELATIVE, RowTerms
 from c3p_multibody.constraints._row_kernels import evaluate as evaluate_kernel
 from c3p_multibody.constraints._sweep_kernels import BODY, FRAME, sweep
 from c3p_multibody.constraints.kinds import Constraint
@@ -70,10 +70,10 @@ def evaluate(tree: Tree, constraints: Sequence[Constraint], q: ArrayLike, qd: Ar
     frames[n, [0, 4, 8]] = 1.0
     out = np.zeros((3, m))
     jacobian = np.zeros((m, n))
-    sweep(*tree.arrays, checked(tree, 'q', q), checked(tree, 'qd', qd), frames,
+    sweep(tree.arrays, checked(tree, 'q', q), checked(tree, 'qd', qd), frames,
           np.zeros((n, BODY)), np.zeros((n, n)), np.zeros(n))
-    evaluate_kernel(tree.arrays.links, frames, packed.ties, packed.places, float(time),
-                    np.zeros((n, 6)), np.zeros(RELATIVE), jacobian, out[0], out[1], out[2])
+    evaluate_kernel(tree.arrays.links, frames, packed.arrays, float(time), np.zeros((n, 6)),
+                    np.zeros(RELATIVE), RowTerms(jacobian, out[0], out[1], out[2]))
     undefined = ~(np.isfinite(jacobian).all(1) & np.isfinite(out).all(0))
     if undefined.any():
         row = int(np.argmax(undefined))

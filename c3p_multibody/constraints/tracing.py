@@ -16,13 +16,22 @@ import numpy as np
 from c3p_kernels.elementary import circle
 from c3p_kernels.specialise import as_python, specialise
 from c3p_kernels.straight.expressions import Expression, Graph, Operand, needed
-from c3p_multibody.constraints._row_kernels import PLACE, RELATIVE, angle_over_sine, evaluate, gaps
+from c3p_multibody.constraints._row_kernels import (
+    PLACE,
+    RELATIVE,
+    RowTerms,
+    TieArrays,
+    angle_over_sine,
+    evaluate,
+    gaps,
+)
 from c3p_multibody.constraints._sweep_kernels import BODY, FRAME, sweep
 from c3p_multibody.constraints.packing import PackedRows
 from c3p_multibody.trees import Tree
 from c3p_multibody.trees._force_kernels import newton_euler
 from c3p_multibody.trees._inertia_kernels import COMPOSITE_WIDTH, composite
 from c3p_multibody.trees._motion_kernels import WIDTH
+from c3p_multibody.trees.description import Arrays
 
 # blocks of n rows of a state: cosine (or place), sine, q̇, τ − D q̇; then time and places
 COSINE, SINE, RATE, FORCE, TIME = 0, 1, 2, 3, 4
@@ -114,10 +123,9 @@ class Kernels:
         self.ties = ties
         self.guards = guards
         self.inputs = inputs
-        self.links = tree.arrays.links
-        self.numbers, self.gravity = (
+        self.arrays = Arrays(tree.arrays.links, *(
             np.array(array.tolist(), object).reshape(array.shape)
-            for array in (tree.arrays.numbers, tree.arrays.gravity))
+            for array in (tree.arrays.numbers, tree.arrays.gravity)))
 
     def plain(self, kernel: Callable[..., Any]) -> Callable[..., Any]:
         """Return a kernel for symbols."""
@@ -137,9 +145,10 @@ class Kernels:
         guards = len(self.guards.ties)
         frames, a, c, (gap, speed) = zeros(n + 1, FRAME), zeros(n, n), zeros(n), zeros(2, guards)
         frames[n, [0, 4, 8]] = 1.0
-        potential = self.plain(sweep)(self.links, self.numbers, self.gravity, self.inputs.q[0],
-                                      self.inputs.qd[0], frames, zeros(n, BODY), a, c)
-        self.plain(gaps)(frames, self.guards.ties, self.inputs.levels, zeros(RELATIVE), gap, speed)
+        potential = self.plain(sweep)(self.arrays, self.inputs.q[0], self.inputs.qd[0], frames,
+                                      zeros(n, BODY), a, c)
+        self.plain(gaps)(frames, TieArrays(self.guards.ties, self.inputs.levels), zeros(RELATIVE),
+                         gap, speed)
         b, rate, bias, error = self._rows(frames)
         return TracedTerms(a, c, b, rate, bias, error, potential, gap, speed), frames
 
@@ -151,14 +160,14 @@ class Kernels:
         a = zeros(1, n, n)
         c = zeros(1, n)
         frames = frames.copy()
-        self.plain(composite)(self.links, self.numbers, self.inputs.q, zeros(n, COMPOSITE_WIDTH),
-                              a)
-        self.plain(newton_euler)(self.links, self.numbers, self.gravity, self.inputs.q,
-                                 self.inputs.qd, zeros(1, n), none, work, none, c)
+        self.plain(composite)(self.arrays.links, self.arrays.numbers, self.inputs.q,
+                              zeros(n, COMPOSITE_WIDTH), a)
+        self.plain(newton_euler)(self.arrays, self.inputs.q, self.inputs.qd, zeros(1, n), none,
+                                 work, none, c)
         for f, w in zip(frames, work, strict=False):
             turn = f[:9].reshape(3, 3)
             # the recursion replaces gravity by an acceleration of the world
-            f[15:18], f[18:21], f[21:24] = (turn @ w[5:8], turn @ w[11:14] + self.gravity,
+            f[15:18], f[18:21], f[21:24] = (turn @ w[5:8], turn @ w[11:14] + self.arrays.gravity,
                                             turn @ w[8:11])
         b, rate, bias, error = self._rows(frames)
         return world._replace(a=a[0], c=c[0], b=b, rate=rate, bias=bias, error=error)
@@ -167,8 +176,9 @@ class Kernels:
         n = self.tree.count
         m = len(self.ties.labels)
         b, (rate, bias, error) = zeros(m, n), zeros(3, m)
-        self.plain(evaluate)(self.links, frames, self.ties.ties, self.inputs.places,
-                             self.inputs.time, zeros(n, 6), zeros(RELATIVE), b, rate, bias, error)
+        self.plain(evaluate)(self.arrays.links, frames,
+                             TieArrays(self.ties.ties, self.inputs.places), self.inputs.time,
+                             zeros(n, 6), zeros(RELATIVE), RowTerms(b, rate, bias, error))
         return b, rate, bias, error
 
 

@@ -15,7 +15,16 @@ from __future__ import annotations
 
 from c3p_kernels.compiled import inlined, kernel
 from c3p_multibody.trees._force_kernels import inner_external
-from c3p_multibody.trees._frames import cross, down, fixed_up, place, swing, symmetric_times, up
+from c3p_multibody.trees._frames import (
+    cross,
+    down,
+    fixed_up,
+    inertia_of,
+    place,
+    swing,
+    symmetric_times,
+    up,
+)
 from c3p_multibody.trees._inertia_kernels import PIVOT_TOLERANCE
 
 ARTICULATED_WIDTH = 76
@@ -67,7 +76,7 @@ def start(i, links, numbers, q, qd, work):
     w[29] = -hy
     w[30] = hx
     mirror(w)
-    kx, ky, kz = symmetric_times(row[16], row[17], row[18], row[19], row[20], row[21], wx, wy, wz)
+    kx, ky, kz = symmetric_times(inertia_of(row), wx, wy, wz)
     w[50], w[51], w[52] = cross(wx, wy, wz, kx, ky, kz)
     w[53], w[54], w[55] = swing(wx, wy, wz, hx, hy, hz)
 
@@ -195,12 +204,14 @@ def accelerate(i, links, numbers, gravity, work, qdd):
 
 
 @kernel
-def articulated(links, numbers, gravity, q, qd, tau, external, work, qdd):
+def articulated(tree, q, qd, tau, external, work, qdd_out):
     """
     Write q̈ (B, n) of ``A q̈ + c = τ``; return state and body without inertia, or −1, −1.
 
     `external` as in `newton_euler`.
     """
+    links = tree.links
+    numbers = tree.numbers
     n = len(links)
     for b in range(len(q)):
         for i in range(n):
@@ -223,5 +234,5 @@ def articulated(links, numbers, gravity, q, qd, tau, external, work, qdd):
                 let_go(work[i], kind)
                 inwards(numbers[i], work[i], work[links[i, 0]])
         for i in range(n):
-            accelerate(i, links, numbers, gravity, work, qdd[b])
+            accelerate(i, links, numbers, tree.gravity, work, qdd_out[b])
     return -1, -1

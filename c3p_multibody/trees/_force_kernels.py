@@ -11,7 +11,7 @@ External wrenches are given in world axes and written to 20:26 in inner ones.
 from __future__ import annotations
 
 from c3p_kernels.compiled import inlined, kernel
-from c3p_multibody.trees._frames import cross, swing, symmetric_times, up
+from c3p_multibody.trees._frames import cross, inertia_of, swing, symmetric_times, up
 from c3p_multibody.trees._motion_kernels import orient, outwards
 
 
@@ -36,8 +36,8 @@ def inertia_wrench(row, w):
     w[14] = m * ax + tx + ux
     w[15] = m * ay + ty + uy
     w[16] = m * az + tz + uz
-    nx, ny, nz = symmetric_times(row[16], row[17], row[18], row[19], row[20], row[21], lx, ly, lz)
-    kx, ky, kz = symmetric_times(row[16], row[17], row[18], row[19], row[20], row[21], wx, wy, wz)
+    nx, ny, nz = symmetric_times(inertia_of(row), lx, ly, lz)
+    kx, ky, kz = symmetric_times(inertia_of(row), wx, wy, wz)
     gx, gy, gz = cross(wx, wy, wz, kx, ky, kz)
     tx, ty, tz = cross(hx, hy, hz, ax, ay, az)
     w[17] = nx + gx + tx
@@ -69,18 +69,21 @@ def inner_external(i, links, numbers, external, work, out):
 
 
 @kernel
-def newton_euler(links, numbers, gravity, q, qd, qdd, external, work, wrench, tau):
+def newton_euler(tree, q, qd, qdd, external, work, wrench_out, tau_out):
     """
     Write ``τ = A q̈ + c − Σ Jᵀ f`` (B, n).
 
     `external` (B, n, 6) is in the user's numbering, force and moment about each body's origin in
-    world axes; (B, 0, 6) for none. `wrench` (B, n, 6) are the wrenches of the joints on their
+    world axes; (B, 0, 6) for none. `wrench_out` (B, n, 6) are the wrenches of the joints on their
     bodies, in inner axes and numbering; not written if (B, 0, 6).
     """
+    links = tree.links
+    numbers = tree.numbers
+    gravity = tree.gravity
     n = len(links)
     for b in range(len(q)):
         for i in range(n):
-            outwards(i, links, numbers, -gravity[0], -gravity[1], -gravity[2], q[b], qd[b], work)
+            outwards(i, tree, (-gravity[0], -gravity[1], -gravity[2]), q[b], qd[b], work)
             work[i, 10 if links[i, 1] == 0 else 13] += qdd[b, links[i, 2]]
             inertia_wrench(numbers[i], work[i])
         if external.shape[1] > 0:
@@ -91,10 +94,10 @@ def newton_euler(links, numbers, gravity, q, qd, qdd, external, work, wrench, ta
                     w[14 + k] = w[14 + k] - w[20 + k]
         for k in range(n):
             i = n - 1 - k
-            tau[b, links[i, 2]] = work[i, 19 if links[i, 1] == 0 else 16]
+            tau_out[b, links[i, 2]] = work[i, 19 if links[i, 1] == 0 else 16]
             if links[i, 0] >= 0:
                 hand_down(links, numbers, work, i)
-        if wrench.shape[1] > 0:
+        if wrench_out.shape[1] > 0:
             for i in range(n):
                 for k in range(6):
-                    wrench[b, i, k] = work[i, 14 + k]
+                    wrench_out[b, i, k] = work[i, 14 + k]

@@ -62,14 +62,22 @@ def swing(wx, wy, wz, px, py, pz):
 
 
 @inlined
-def symmetric_times(xx, yy, zz, xy, xz, yz, x, y, z):
+def inertia_of(row):
+    """Return the inertia of a body about its origin."""
+    return row[16], row[17], row[18], row[19], row[20], row[21]
+
+
+@inlined
+def symmetric_times(inertia, x, y, z):
     """Return I v."""
+    xx, yy, zz, xy, xz, yz = inertia
     return xx * x + xy * y + xz * z, xy * x + yy * y + yz * z, xz * x + yz * y + zz * z
 
 
 @inlined
-def symmetric_up(row, c, s, xx, yy, zz, xy, xz, yz):
+def symmetric_up(row, c, s, inertia):
     """Return R I Rᵀ of a symmetric I."""
+    xx, yy, zz, xy, xz, yz = inertia
     # in the plane: I_xx + I_yy does not change
     u = s * (xx - yy) + (c + c) * xy
     t = s * u

@@ -32,7 +32,8 @@ def put_down(links, numbers, work, i):
     py = w[3]
     pz = w[4]
     hx, hy, hz = up(row, c, s, w[6], w[7], w[8])
-    xx, yy, zz, xy, xz, yz = symmetric_up(row, c, s, w[9], w[10], w[11], w[12], w[13], w[14])
+    xx, yy, zz, xy, xz, yz = symmetric_up(
+        row, c, s, (w[9], w[10], w[11], w[12], w[13], w[14]))
     # half of m p + 2 h takes part in each product: I += (p·k + k·p) 1 − (p kᵀ + k pᵀ)
     kx = hx + 0.5 * m * px
     ky = hy + 0.5 * m * py

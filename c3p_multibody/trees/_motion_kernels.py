@@ -6,13 +6,22 @@ Compiled recursions from the world outwards: places, velocities, accelerations. 
 A body's row of `work` holds: c, s and the origin in the lower body (0:5), angular velocity (5:8),
 angular acceleration (8:11) and the acceleration of its origin (11:14), all in inner axes; where it
 is needed, the frame (64:76): rotation from inner to world axes by rows, and origin. The leading
-axis of all states and results is the batch; bodies are in inner numbering.
+axis of all states and results is the batch; bodies are in inner numbering. `tree` is
+`description.Arrays`.
 """
 
 from __future__ import annotations
 
 from c3p_kernels.compiled import inlined, kernel
-from c3p_multibody.trees._frames import cross, down, fixed_up, place, swing, symmetric_times
+from c3p_multibody.trees._frames import (
+    cross,
+    down,
+    fixed_up,
+    inertia_of,
+    place,
+    swing,
+    symmetric_times,
+)
 
 # columns of `work` here and in the inverse dynamics; of `frames`: rotation from inner to world
 # axes by rows, origin; of `motion`: velocity, angular velocity, acceleration, angular one; of
@@ -24,17 +33,17 @@ TOTALS = 8
 
 
 @inlined
-def outwards(i, links, numbers, gx, gy, gz, q, qd, work):
+def outwards(i, tree, accel, q, qd, work):
     """
-    Write row i of `work` for q̈ = 0 in a world that accelerates with (gx, gy, gz).
+    Write row i of `work` for q̈ = 0 in a world that accelerates with `accel` (3).
 
     ``ω = Rᵀω' + ẑ q̇``, ``α = Rᵀα' + Rᵀω' × ẑ q̇`` (Kelly, eqs (1) and (2)) and
     ``a = Rᵀ(a' + α' × p + ω' × (ω' × p))``; a prismatic joint adds ``2 ω × ẑ q̇`` to a.
     """
-    low = links[i, 0]
-    kind = links[i, 1]
-    at = links[i, 2]
-    row = numbers[i]
+    low = tree.links[i, 0]
+    kind = tree.links[i, 1]
+    at = tree.links[i, 2]
+    row = tree.numbers[i]
     w = work[i]
     place(row, kind, q[at], w)
     c, s = w[0], w[1]
@@ -45,7 +54,7 @@ def outwards(i, links, numbers, gx, gy, gz, q, qd, work):
         lx = 0.0
         ly = 0.0
         lz = 0.0
-        ax, ay, az = down(row, c, s, gx, gy, gz)
+        ax, ay, az = down(row, c, s, accel[0], accel[1], accel[2])
     else:
         b = work[low]
         px = w[2]
@@ -133,7 +142,7 @@ def tally(row, w, f, gravity, total):
     px = m * vx + tx
     py = m * vy + ty
     pz = m * vz + tz
-    kx, ky, kz = symmetric_times(row[16], row[17], row[18], row[19], row[20], row[21], w[5], w[6],
+    kx, ky, kz = symmetric_times(inertia_of(row), w[5], w[6],
                                  w[7])
     tx, ty, tz = cross(hx, hy, hz, vx, vy, vz)
     kx = kx + tx
@@ -151,20 +160,23 @@ def tally(row, w, f, gravity, total):
 
 
 @kernel
-def observe(links, numbers, gravity, q, qd, work, frames, motion, totals):
+def observe(tree, q, qd, work, frames_out, motion_out, totals_out):
     """
     Write frames, motion at q̈ = 0 (without gravity) and energies of all states.
 
-    `frames` (B, n, 12), `motion` (B, n, 12) and `totals` (B, 8) have the columns named above.
+    `frames_out` (B, n, 12), `motion_out` (B, n, 12) and `totals_out` (B, 8) have the columns named
+    above.
     """
+    links = tree.links
+    numbers = tree.numbers
     for b in range(len(q)):
         for k in range(TOTALS):
-            totals[b, k] = 0.0
+            totals_out[b, k] = 0.0
         for i in range(len(links)):
             w = work[i]
-            f = frames[b, i]
-            out = motion[b, i]
-            outwards(i, links, numbers, 0.0, 0.0, 0.0, q[b], qd[b], work)
+            f = frames_out[b, i]
+            out = motion_out[b, i]
+            outwards(i, tree, (0.0, 0.0, 0.0), q[b], qd[b], work)
             orient(i, links, numbers, work)
             speed(i, links, numbers, qd[b], work)
             for k in range(FRAME):
@@ -173,7 +185,7 @@ def observe(links, numbers, gravity, q, qd, work, frames, motion, totals):
             out[3], out[4], out[5] = fixed_up(f, w[5], w[6], w[7])
             out[6], out[7], out[8] = fixed_up(f, w[11], w[12], w[13])
             out[9], out[10], out[11] = fixed_up(f, w[8], w[9], w[10])
-            tally(numbers[i], w, f, gravity, totals[b])
+            tally(numbers[i], w, f, tree.gravity, totals_out[b])
 
 
 @kernel

@@ -21,7 +21,7 @@ from c3p_multibody.trees._articulated_kernels import ARTICULATED_WIDTH, articula
 from c3p_multibody.trees._force_kernels import newton_euler
 from c3p_multibody.trees._inertia_kernels import COMPOSITE_WIDTH, composite
 from c3p_multibody.trees._motion_kernels import WIDTH
-from c3p_multibody.trees.description import Tree
+from c3p_multibody.trees.description import Arrays, Tree
 
 
 class Symbols:
@@ -37,8 +37,8 @@ class Symbols:
         self._turns = {self.q[0, j]: (self.q[0, j], self._place(n + j)) for j in range(n)}
         links, numbers, gravity = tree.arrays
         # Python's own floats: numpy's would not fold
-        self.arrays = (links, np.array(numbers.tolist(), object).reshape(numbers.shape),
-                       np.array(gravity.tolist(), object))
+        self.arrays = Arrays(links, np.array(numbers.tolist(), object).reshape(numbers.shape),
+                             np.array(gravity.tolist(), object))
         self.none = np.empty((1, 0, 6), object)
 
     def _place(self, row: int) -> Expression:
@@ -59,7 +59,7 @@ def traced_rnea(tree: Tree) -> list[Operand]:
     s = Symbols(tree)
     n = tree.count
     tau = np.empty((1, n), object)
-    s.plain(newton_euler)(*s.arrays, s.q, s.qd, s.third, s.none, np.empty((n, WIDTH), object),
+    s.plain(newton_euler)(s.arrays, s.q, s.qd, s.third, s.none, np.empty((n, WIDTH), object),
                           s.none, tau)
     return list(tau[0])
 
@@ -69,7 +69,7 @@ def traced_aba(tree: Tree) -> list[Operand]:
     s = Symbols(tree)
     n = tree.count
     qdd = np.empty((1, n), object)
-    s.plain(articulated)(*s.arrays, s.q, s.qd, s.third, s.none,
+    s.plain(articulated)(s.arrays, s.q, s.qd, s.third, s.none,
                          np.empty((n, ARTICULATED_WIDTH), object), qdd)
     return list(qdd[0])
 

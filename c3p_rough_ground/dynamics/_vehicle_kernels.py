@@ -19,6 +19,7 @@ import numpy as np
 from c3p_kernels.compiled import inlined, kernel
 from c3p_multibody.trees._articulated_kernels import ARTICULATED_WIDTH, articulated
 from c3p_multibody.trees._motion_kernels import FRAME, MOTION, TOTALS, WIDTH, observe
+from c3p_multibody.trees.description import Arrays
 from c3p_rough_ground.closed_chain._geometry_kernels import chains, platform_frame
 from c3p_rough_ground.dynamics._contact_kernels import LENGTH, X, Y, press, touch
 
@@ -43,8 +44,8 @@ class System(NamedTuple):
 
     Attributes
     ----------
-    links, numbers, gravity
-        Of the tree, as `trees.Arrays`.
+    tree : Arrays
+        Of the bodies (c3p_multibody/trees/description.py).
     wheel : (w, 3) int array
         Inner number of the body of each wheel, its place in q, kind of its surface.
     profile, tyre : (w, 3) and (w, 7) arrays
@@ -54,14 +55,31 @@ class System(NamedTuple):
         Weights of the rate errors of all joints in the error of each motor.
     """
 
-    links: np.ndarray
-    numbers: np.ndarray
-    gravity: np.ndarray
+    tree: Arrays
     wheel: np.ndarray
     profile: np.ndarray
     tyre: np.ndarray
     servo: np.ndarray
     share: np.ndarray
+
+
+class Span(NamedTuple):
+    """
+    Part of a run.
+
+    Attributes
+    ----------
+    begin, count : int
+        First record, and periods.
+    period : float, s
+    steps : int
+        Of the method in a period.
+    """
+
+    begin: int
+    count: int
+    period: float
+    steps: int
 
 
 class Memory(NamedTuple):
@@ -148,8 +166,8 @@ def rates(system, ground, state, desired, memory, out):
     for j in range(LOST):
         out[lost + j] = 0.0
     energy[2] = 0.0
-    observe(system.links, system.numbers, system.gravity, memory.q, memory.qd, memory.place,
-            memory.frames, memory.motion, memory.totals)
+    observe(system.tree, memory.q, memory.qd, memory.place, memory.frames, memory.motion,
+            memory.totals)
     energy[0], energy[1] = memory.totals[0, 0], memory.totals[0, 1]
     # the ground
     for i in range(w):
@@ -177,8 +195,8 @@ def rates(system, ground, state, desired, memory, out):
         out[work + j] = motor * rate
         out[lost + 3] += drag * rate * rate
         energy[2] += (0.5 * servo[SPRING] * q - servo[PRELOAD]) * q
-    articulated(system.links, system.numbers, system.gravity, memory.q, memory.qd, memory.torque,
-                memory.external, memory.body, memory.qdd)
+    articulated(system.tree, memory.q, memory.qd, memory.torque, memory.external, memory.body,
+                memory.qdd)
     total = 0.0
     for j in range(n):
         out[j], out[n + j] = state[n + j], memory.qdd[0, j]
@@ -214,17 +232,18 @@ def keep(at, state, memory, records):
 
 
 @kernel
-def drive(system, ground, state, table, period, steps, begin, count, memory, records):
+def drive(system, ground, state, table, span, memory, records_out):
     """
-    Move on from record `begin` by `count` periods of `steps` steps each, and record them.
+    Move on by a part of the run, and record it.
 
     Returns the last record, the end of the run and the wheel.
     """
+    steps = span.steps
     size = len(state)
-    h = period / steps
+    h = span.period / steps
     stage = memory.stage
     trial = memory.trial
-    for k in range(begin, begin + count):
+    for k in range(span.begin, span.begin + span.count):
         for step in range(steps):
             part = step / steps
             requested(table, k, part, memory.desired)
@@ -232,7 +251,7 @@ def drive(system, ground, state, table, period, steps, begin, count, memory, rec
             if code != GOES_ON:
                 return k, code, which
             if step == 0:
-                keep(k, state, memory, records)
+                keep(k, state, memory, records_out)
             requested(table, k, part + 0.5 / steps, memory.desired)
             for j in range(size):
                 trial[j] = state[j] + 0.5 * h * stage[0, j]
@@ -253,12 +272,12 @@ def drive(system, ground, state, table, period, steps, begin, count, memory, rec
             for j in range(size):
                 state[j] += h / 6.0 * (stage[0, j] + 2.0 * (stage[1, j] + stage[2, j])
                                        + stage[3, j])
-    last = begin + count
+    last = span.begin + span.count
     requested(table, last - 1, 1.0, memory.desired)
     code, which = rates(system, ground, state, memory.desired, memory, stage[0])
     if code != GOES_ON:
         return last - 1, code, which
-    keep(last, state, memory, records)
+    keep(last, state, memory, records_out)
     return last, GOES_ON, 0
 
 
@@ -268,8 +287,8 @@ def guess(system, memory, state):
     for j in range(memory.q.shape[1]):
         memory.q[0, j] = state[j]
         memory.qd[0, j] = 0.0
-    observe(system.links, system.numbers, system.gravity, memory.q, memory.qd, memory.place,
-            memory.frames, memory.motion, memory.totals)
+    observe(system.tree, memory.q, memory.qd, memory.place, memory.frames, memory.motion,
+            memory.totals)
     for i in range(system.wheel.shape[0]):
         memory.spot[i, X] = memory.frames[0, system.wheel[i, 0], 9]
         memory.spot[i, Y] = memory.frames[0, system.wheel[i, 0], 10]

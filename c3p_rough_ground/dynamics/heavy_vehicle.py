@@ -184,7 +184,7 @@ class HeavyVehicle:
         for group in self.differentials:
             at = [self.vehicle.index(name) for name in group]
             share[np.ix_(at, at)] = 1.0 / len(at)
-        return System(*self.tree.arrays, wheel, self.vehicle.packed.profile, tyre, servo, share)
+        return System(self.tree.arrays, wheel, self.vehicle.packed.profile, tyre, servo, share)
 
     @property
     def mass(self) -> float:

@@ -117,8 +117,9 @@ class HeavyDrive:
         chunk = max(1, round(LOOK / period))
         while at < count and not self.ended:
             some = min(chunk, count - at)
-            at, code, which = kernels.drive(self.heavy.system, self._ground, self.state, table,
-                                            period, steps, at, some, self._memory, records)
+            at, code, which = kernels.drive(
+                self.heavy.system, self._ground, self.state, table,
+                kernels.Span(at, some, float(period), steps), self._memory, records)
             self.ended = self._reason(code, which) if code else self._watch()
         return kernels.Records(*(part[:at + 1] for part in records))
 

@@ -80,7 +80,7 @@ def observed_complex(tree, q, qd):
     n = tree.count
     out = [np.zeros(shape, complex) for shape in ((1, n, FRAME), (1, n, MOTION), (1, TOTALS))]
     specialise(observe, {circle: complex_circle}, as_python)(
-        *tree.arrays, q[None], qd[None], np.zeros((n, WIDTH), complex), *out)
+        tree.arrays, q[None], qd[None], np.zeros((n, WIDTH), complex), *out)
     return [part[0] for part in out]
 
 

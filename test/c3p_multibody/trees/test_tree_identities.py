@@ -147,9 +147,9 @@ def test_kernels_give_the_same_numbers_without_the_compiler(seed):
     q, qd, x = random_state(tree, seed)[:, None]
     none = np.zeros((1, 0, 6))
     out = np.empty((1, n))
-    as_source(newton_euler)(*tree.arrays, q, qd, x, none, np.empty((n, WIDTH)), none, out)
+    as_source(newton_euler)(tree.arrays, q, qd, x, none, np.empty((n, WIDTH)), none, out)
     np.testing.assert_array_equal(out[0], rnea(tree, q[0], qd[0], x[0]))
-    as_source(articulated)(*tree.arrays, q, qd, x, none, np.empty((n, ARTICULATED_WIDTH)), out)
+    as_source(articulated)(tree.arrays, q, qd, x, none, np.empty((n, ARTICULATED_WIDTH)), out)
     np.testing.assert_array_equal(out[0], aba(tree, q[0], qd[0], x[0]))
     a, l = np.empty((2, 1, n, n))
     as_source(composite)(*tree.arrays[:2], q, np.empty((n, COMPOSITE_WIDTH)), a)
