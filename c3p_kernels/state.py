@@ -244,7 +244,8 @@ def state(declared: type[Kind]) -> type[Kind]:
     Raises
     ------
     TypeError
-        A field without a shape, or with one that is not as above; a constant after an array.
+        A field without a shape, or with one that is not as above; a constant after an array; a
+        name that `Parts` has.
 
     Examples
     --------
@@ -266,6 +267,8 @@ def state(declared: type[Kind]) -> type[Kind]:
     # those of the base class stand there alone
     for name in declared.__annotations__:
         label = f'{declared.__name__}.{name}'
+        if hasattr(Parts, name) or name in Parts.__annotations__:
+            raise TypeError(f'{label}: every state has a {name} of its own; rename the field')
         size, shape, kind = _field(label, hints[name], sizes)
         if kind is float and fields and fields[-1].kind is not float:
             raise TypeError(f'{label}: constants stand before arrays')

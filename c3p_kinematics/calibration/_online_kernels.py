@@ -15,6 +15,7 @@ import numpy as np
 
 from c3p_kernels.compiled import kernel
 from c3p_kinematics.calibration._window_kernels import (
+    PER_CASTER,
     accumulate,
     clear,
     eliminate,
@@ -22,6 +23,9 @@ from c3p_kinematics.calibration._window_kernels import (
     variances,
     window_rows,
 )
+from c3p_kinematics.calibration.calibration_states import Learner
+
+cut_learner = Learner.cut
 
 # verdicts of a step: within a window; estimate updated; window without news; contradiction; no
 # window (spoiled, or without a solution)
@@ -124,57 +128,46 @@ def forget(covariance, cross, part):
 
 
 @kernel
-def learn(parameters, deviation, steering, rolled, turned, length, noise, rules, begin, sums,
-          slopes, heading, travel, unknown, covariance, cross, out):
+def learn(block, parameters, steering, rolled, turned):
     """
     Add one step; at the end of a window update the estimate. Return a verdict.
 
     Parameters
     ----------
-    parameters, deviation : (n, 5) and (5n,) arrays
-        Present estimate; units of the unknowns.
+    block : array
+        Of Learner.
+    parameters : (n, 5) array
+        Present estimate.
     steering, rolled, turned : (n,) arrays, rad
         As in `accumulate`.
-    length : float, m
-        Mean path of the casters in a window.
-    noise : (3,) array
-        As in `windows`.
-    rules : (4,) array
-        `limit`, `least_gain` and `most` of `fuse`; part to forget.
-    begin, sums, slopes, heading, travel : arrays
-        Of the window, as in `accumulate`; `begin` (n,) is the steering at its begin.
-    unknown, covariance, cross : arrays
-        As in `fuse`.
-    out : (2,) array
-        NIS and gain of a window.
     """
     n = len(steering)
-    if heading[0] == 0.0 and travel[0, 0] == 0.0 and travel[:, 0].max() == 0.0:
+    learner = cut_learner(block, n)
+    window = learner.window
+    equations = learner.equations
+    travel = window.travel
+    if window.turn[0] == 0.0 and travel[0, 0] == 0.0 and travel[:, 0].max() == 0.0:
         for i in range(n):
-            begin[i] = steering[i] - 0.5 * turned[i]
-    if not accumulate(parameters, steering, rolled, turned, sums, slopes, heading, travel):
-        clear(sums, slopes, heading, travel)
+            window.begin[i] = steering[i] - 0.5 * turned[i]
+    if not accumulate(parameters, steering, rolled, turned, window):
+        clear(window)
         return DROPPED
-    if travel[:, 0].mean() < length:
+    if travel[:, 0].mean() < learner.length:
         return WITHIN
-    f = np.empty(2 * n)
-    g = np.empty((2 * n, 3))
-    h = np.empty((2 * n, 5 * n))
-    variance = np.empty(n)
-    step = np.empty(3)
-    of = np.empty((3, 5 * n))
-    spread = np.empty((3, 3))
-    window_rows(parameters, begin, sums, slopes, heading, f, g, h)
-    variances(parameters, sums, travel, noise[0], noise[1], noise[2], variance)
-    good = eliminate(f, g, h, variance, step, of, spread)
-    clear(sums, slopes, heading, travel)
+    window_rows(parameters, window, equations)
+    variances(parameters, window, learner.wheel_step, learner.steering_step, learner.creep,
+              equations.variance)
+    good = eliminate(equations)
+    clear(window)
     if not good:
         return DROPPED
-    in_sizes(parameters, f[3:], h[3:])
-    for j in range(3, 2 * n):
-        for a in range(5 * n):
-            h[j, a] *= deviation[a]
-    forget(covariance, cross, rules[3])
-    verdict, out[0], out[1] = fuse(f[3:], h[3:], unknown, covariance, cross, rules[0], rules[1],
-                                   rules[2])
+    value = equations.value[3:]
+    rows = equations.of_parameters[3:]
+    in_sizes(parameters, value, rows)
+    for j in range(2 * n - 3):
+        for a in range(PER_CASTER * n):
+            rows[j, a] *= learner.deviation[a]
+    forget(learner.covariance, learner.cross, learner.forgotten)
+    verdict, _, _ = fuse(value, rows, learner.unknown, learner.covariance, learner.cross,
+                         learner.limit, learner.least_gain, learner.most)
     return verdict

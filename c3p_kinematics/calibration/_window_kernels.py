@@ -17,12 +17,17 @@ Derivation: docs/calibration.md.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from c3p_kernels.compiled import kernel
 from c3p_kernels.elementary import circle
 from c3p_kernels.small import RANK_TOLERANCE, solve3
+from c3p_kinematics.calibration.calibration_states import Window, WindowEquations
+
+cut_window = Window.cut
+cut_equations = WindowEquations.cut
 
 # parameters of a caster: radius, offset, hip x, hip y, zero
 PER_CASTER = 5
@@ -32,12 +37,13 @@ CHORD = 1.0 / 24.0
 
 
 @kernel
-def clear(sums, slopes, heading, travel):
-    """Begin a window: `sums` (n, 3), `slopes` (2n, 5n), `heading` (1 + 5n,), `travel` (n, 2)."""
-    sums[:] = 0.0
-    slopes[:] = 0.0
-    heading[:] = 0.0
-    travel[:] = 0.0
+def clear(window):
+    """Begin a window, whose steering angles at the begin the first step writes."""
+    window.sums[:] = 0.0
+    window.slopes[:] = 0.0
+    window.turn[0] = 0.0
+    window.by_parameter[:] = 0.0
+    window.travel[:] = 0.0
 
 
 @kernel
@@ -122,7 +128,7 @@ def yaw_row(rows, out):
 
 
 @kernel
-def accumulate(parameters, steering, rolled, turned, sums, slopes, heading, travel):
+def accumulate(parameters, steering, rolled, turned, window):
     """
     Add one step to a window.
 
@@ -133,14 +139,8 @@ def accumulate(parameters, steering, rolled, turned, sums, slopes, heading, trav
         Measured, halfway, without the error of the zero.
     rolled, turned : (n,) arrays, rad
         Increments of wheel and steering angles.
-    sums : (n, 3) array, rad
-        ∫ e(ψ_i) dθ_x,i (2) and the turn of the steering; updated, as the others.
-    slopes : (2n, 5n) array
-        Derivative of r_i ∫ e(ψ_i) dθ_x,i through φ.
-    heading : (1 + 5n,) array, rad
-        φ and its derivative.
-    travel : (n, 2) array, m and rad
-        Path of the contact, |r dθ_x|, with that of the pivot around it; |dθ_s|.
+    window : Window
+        Updated.
 
     Returns
     -------
@@ -148,6 +148,10 @@ def accumulate(parameters, steering, rolled, turned, sums, slopes, heading, trav
         False if all contact points coincide; the step is then not added.
     """
     n = len(steering)
+    sums = window.sums
+    slopes = window.slopes
+    by_parameter = window.by_parameter
+    travel = window.travel
     twist = np.empty(3)
     residual = np.empty((n, 2))
     own = np.empty((n, 2, PER_CASTER))
@@ -156,12 +160,12 @@ def accumulate(parameters, steering, rolled, turned, sums, slopes, heading, trav
     if not rate_rows(parameters, steering, rolled, turned, twist, residual, own, rows):
         return False
     yaw_row(rows, gain)
-    middle = heading[0] + 0.5 * twist[2]
+    middle = window.turn[0] + 0.5 * twist[2]
     # derivative of φ halfway: half of this step's change before, half after the integral
     for i in range(n):
         for p in range(PER_CASTER):
-            heading[1 + PER_CASTER * i + p] += 0.5 * (gain[i, 0] * own[i, 0, p]
-                                                      + gain[i, 1] * own[i, 1, p])
+            by_parameter[PER_CASTER * i + p] += 0.5 * (gain[i, 0] * own[i, 0, p]
+                                                       + gain[i, 1] * own[i, 1, p])
     for i in range(n):
         c, s = circle(middle + steering[i] + parameters[i, 4])
         arc = turned[i] + twist[2]
@@ -175,27 +179,34 @@ def accumulate(parameters, steering, rolled, turned, sums, slopes, heading, trav
         # d e/dψ is e, turned by 90°
         px, py = -parameters[i, 0] * ey, parameters[i, 0] * ex
         for k in range(PER_CASTER * n):
-            slopes[2 * i, k] += px * heading[1 + k]
-            slopes[2 * i + 1, k] += py * heading[1 + k]
-    heading[0] += twist[2]
+            slopes[2 * i, k] += px * by_parameter[k]
+            slopes[2 * i + 1, k] += py * by_parameter[k]
+    window.turn[0] += twist[2]
     for i in range(n):
         for p in range(PER_CASTER):
-            heading[1 + PER_CASTER * i + p] += 0.5 * (gain[i, 0] * own[i, 0, p]
-                                                      + gain[i, 1] * own[i, 1, p])
+            by_parameter[PER_CASTER * i + p] += 0.5 * (gain[i, 0] * own[i, 0, p]
+                                                       + gain[i, 1] * own[i, 1, p])
     return True
 
 
 @kernel
-def window_rows(parameters, begin, sums, slopes, heading, value, of_step, of_parameters):
+def window_rows(parameters, window, equations):
     """
-    Write F (2n,) of a window and its derivatives by (p, φ) (2n, 3) and parameters (2n, 5n).
+    Write F of a window and its derivatives by (p, φ) and parameters to the equations.
 
-    F is at p = 0 and the integrated φ. `begin` are the measured steering angles at the begin.
+    F is at p = 0 and the integrated φ.
     """
+    begin = window.begin
+    sums = window.sums
+    value = equations.value
+    of_step = equations.of_step
+    of_parameters = equations.of_parameters
     n = len(begin)
-    phi = heading[0]
+    phi = window.turn[0]
     cp, sp = circle(phi)
-    of_parameters[:] = -slopes
+    for j in range(2 * n):
+        for k in range(PER_CASTER * n):
+            of_parameters[j, k] = -window.slopes[j, k]
     for i in range(n):
         r = parameters[i, 0]
         d = parameters[i, 1]
@@ -229,7 +240,7 @@ def window_rows(parameters, begin, sums, slopes, heading, value, of_step, of_par
 
 
 @kernel
-def variances(parameters, sums, travel, wheel_step, steering_step, creep, out):
+def variances(parameters, window, wheel_step, steering_step, creep, out):
     """
     Write the variance (n,) of both components of F of each caster, m².
 
@@ -237,6 +248,8 @@ def variances(parameters, sums, travel, wheel_step, steering_step, creep, out):
     steering angle within the window (one error for all of it, less where many counts are passed),
     and `creep`: standard deviation of the path of a contact per its length.
     """
+    sums = window.sums
+    travel = window.travel
     for i in range(len(out)):
         r = parameters[i, 0]
         d = parameters[i, 1]
@@ -250,16 +263,20 @@ def variances(parameters, sums, travel, wheel_step, steering_step, creep, out):
 
 
 @kernel
-def eliminate(value, of_step, of_parameters, variance, step, of, spread):
+def eliminate(equations):
     """
     Whiten a window, eliminate (p, φ) by Householder reflections; the rows from 3 on remain.
 
-    `value` (2n,), `of_step` (2n, 3) and `of_parameters` (2n, 5n) are overwritten: their rows from
-    3 on do not depend on (p, φ) and have unit variance. `step` (3,) is the change of (p, φ) that
-    fits best, `of` (3, 5n) its derivative by the parameters, `spread` S (3, 3) with SSᵀ its
-    covariance.
-    Returns False if (p, φ) is not determined.
+    The equations are overwritten: their rows from 3 on do not depend on (p, φ) and have unit
+    variance. Returns False if (p, φ) is not determined.
     """
+    value = equations.value
+    of_step = equations.of_step
+    of_parameters = equations.of_parameters
+    variance = equations.variance
+    step = equations.step
+    of = equations.by_parameters
+    spread = equations.spread
     m, k = of_parameters.shape
     for j in range(m):
         scale = 1.0 / math.sqrt(variance[j // 2])
@@ -341,20 +358,12 @@ def in_sizes(parameters, value, of_parameters):
             of_parameters[j, PER_CASTER * i] -= value[j] * part
 
 
-@kernel
-def windows(parameters, steering, wheel, cut, noise, value, jacobian, step, of, spread, travels):
+class WindowResults(NamedTuple):
     """
-    Compute all windows of a recording.
+    Results of w windows.
 
-    Parameters
+    Attributes
     ----------
-    parameters : (n, 5) array
-    steering, wheel : (k, n) arrays, rad
-        Measured, continuous.
-    cut : (w, 2) array of int
-        First and last row of each window.
-    noise : (3,) array
-        Encoder steps of wheel and steering [rad], creep [1].
     value : (w, 2n − 3) array
         Whitened residuals that do not depend on the motion.
     jacobian : (w, 2n − 3, 5n) array
@@ -364,36 +373,75 @@ def windows(parameters, steering, wheel, cut, noise, value, jacobian, step, of, 
         Its derivative.
     spread : (w, 3, 3) array
         S with SSᵀ its covariance.
-    travels : (w,) array, m
+    travel : (w,) array, m
         Mean path of the casters; −1 for a window without a solution.
     """
+
+    value: np.ndarray
+    jacobian: np.ndarray
+    step: np.ndarray
+    of: np.ndarray
+    spread: np.ndarray
+    travel: np.ndarray
+
+
+def compute_windows(parameters: np.ndarray, steering: np.ndarray, wheel: np.ndarray,
+                    cut: np.ndarray, noise: np.ndarray) -> WindowResults:
+    """Return all windows of a recording; see `windows`."""
+    w = len(cut)
     n = steering.shape[1]
-    sums = np.zeros((n, 3))
-    slopes = np.zeros((2 * n, PER_CASTER * n))
-    heading = np.zeros(1 + PER_CASTER * n)
-    travel = np.zeros((n, 2))
-    f = np.empty(2 * n)
-    g = np.empty((2 * n, 3))
-    h = np.empty((2 * n, PER_CASTER * n))
+    out = WindowResults(np.empty((w, 2 * n - 3)), np.empty((w, 2 * n - 3, PER_CASTER * n)),
+                        np.empty((w, 3)), np.empty((w, 3, PER_CASTER * n)), np.empty((w, 3, 3)),
+                        np.empty(w))
+    windows(parameters, (steering, wheel), cut, noise, Window.new(n).block,
+            WindowEquations.new(n).block, out)
+    return out
+
+
+@kernel
+def windows(parameters, angles, cut, noise, window_block, equations_block, out):
+    """
+    Compute all windows of a recording.
+
+    Parameters
+    ----------
+    parameters : (n, 5) array
+    angles : two (k, n) arrays, rad
+        Of steering and wheels, measured, continuous.
+    cut : (w, 2) array of int
+        First and last row of each window.
+    noise : (3,) array
+        Encoder steps of wheel and steering [rad], creep [1].
+    window_block, equations_block : arrays
+        Of Window and WindowEquations, work memory.
+    out : WindowResults
+    """
+    steering, wheel = angles
+    n = steering.shape[1]
+    window = cut_window(window_block, n)
+    equations = cut_equations(equations_block, n)
     middle = np.empty(n)
     rolled = np.empty(n)
     turned = np.empty(n)
-    variance = np.empty(n)
     for w in range(len(cut)):
-        clear(sums, slopes, heading, travel)
+        clear(window)
         good = True
+        for i in range(n):
+            window.begin[i] = steering[cut[w, 0], i]
         for k in range(cut[w, 0], cut[w, 1]):
             for i in range(n):
                 turned[i] = steering[k + 1, i] - steering[k, i]
                 rolled[i] = wheel[k + 1, i] - wheel[k, i]
                 middle[i] = steering[k, i] + 0.5 * turned[i]
-            good = good and accumulate(parameters, middle, rolled, turned, sums, slopes, heading,
-                                       travel)
-        window_rows(parameters, steering[cut[w, 0]], sums, slopes, heading, f, g, h)
-        variances(parameters, sums, travel, noise[0], noise[1], noise[2], variance)
-        good = good and eliminate(f, g, h, variance, step[w], of[w], spread[w])
-        step[w, 2] += heading[0]
-        in_sizes(parameters, f[3:], h[3:])
-        value[w] = f[3:]
-        jacobian[w] = h[3:]
-        travels[w] = travel[:, 0].mean() if good else -1.0
+            good = good and accumulate(parameters, middle, rolled, turned, window)
+        window_rows(parameters, window, equations)
+        variances(parameters, window, noise[0], noise[1], noise[2], equations.variance)
+        good = good and eliminate(equations)
+        in_sizes(parameters, equations.value[3:], equations.of_parameters[3:])
+        out.step[w] = equations.step
+        out.step[w, 2] += window.turn[0]
+        out.of[w] = equations.by_parameters
+        out.spread[w] = equations.spread
+        out.value[w] = equations.value[3:]
+        out.jacobian[w] = equations.of_parameters[3:]
+        out.travel[w] = window.travel[:, 0].mean() if good else -1.0

@@ -137,9 +137,9 @@ class _Windows:
 
     def compute(self, parameters: Array, noise: Array) -> None:
         """Compute all windows with `parameters`."""
-        kernels.windows(parameters, self.recording.steering, self.recording.wheel_angle, self.cut,
-                        noise, self.value, self.jacobian, self.step, self.of, self.spread,
-                        self.travel)
+        found: kernels.WindowResults = kernels.compute_windows(
+            parameters, self.recording.steering, self.recording.wheel_angle, self.cut, noise)
+        self.value, self.jacobian, self.step, self.of, self.spread, self.travel = found
 
     def chain(self, begin: float, end: float) -> Chain:
         """Return the motion from `begin` to `end` of a reference, s."""

@@ -20,7 +20,8 @@ from scipy.special import chdtri
 
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.calibration import _online_kernels as kernels
-from c3p_kinematics.calibration._window_kernels import PER_CASTER, clear
+from c3p_kinematics.calibration._window_kernels import clear
+from c3p_kinematics.calibration.calibration_states import Learner
 from c3p_kinematics.calibration.parameters import (
     CalibrationSettings,
     calibrated,
@@ -112,24 +113,25 @@ class SelfCalibration:
         n = robot.count
         self._described = parameters_of(robot)
         self._deviation = s.calibration.prior.deviations(robot)
-        self._length, self._noise = window_length(robot), s.calibration.noise
-        part = self._length / s.memory
-        self._rules = np.array([float(chdtri(2 * n - 3, CONTRADICTION)), s.least_gain, s.most,
-                                part])
-        self._begin, self._out = np.zeros(n), np.zeros(2)
-        self._window = (np.zeros((n, 3)), np.zeros((2 * n, PER_CASTER * n)),
-                        np.zeros(1 + PER_CASTER * n), np.zeros((n, 2)))
+        length = window_length(robot)
+        wheel_step, steering_step, creep = s.calibration.noise
+        self._learner = Learner.new(
+            n, length=length, wheel_step=wheel_step, steering_step=steering_step, creep=creep,
+            limit=float(chdtri(2 * n - 3, CONTRADICTION)), least_gain=s.least_gain, most=s.most,
+            forgotten=length / s.memory)
+        self._learner.deviation[:] = self._deviation
+        self._unknown = self._learner.unknown
+        self._covariance = self._learner.covariance
         # by the owner of a pose: covariance of its error with that of the parameters
-        # that of the scale error of a gyro with them is in the fourth row
-        self._crosses = np.zeros((4, PER_CASTER * n))
+        self._crosses = self._learner.cross
         self.cross = self._crosses[:3]
         self.frozen = False
         self.reset()
 
     def reset(self) -> None:
         """Start again from the description."""
-        k = len(self._deviation)
-        self._unknown, self._covariance = np.zeros(k), np.eye(k)
+        self._unknown[:] = 0.0
+        self._covariance[:] = np.eye(len(self._deviation))
         self._crosses[:] = 0.0
         self.parameters = self._described.copy()
         self.windows = self.learned = self.contradicted = self.dropped = self._row = 0
@@ -175,8 +177,8 @@ class SelfCalibration:
                              f'the prior, must be 1 or less: it is damaged, or the prior '
                              '(description_std.* of the node) is narrower than that of the '
                              'calibration')
-        self._unknown = unknown
-        self._covariance = normal
+        self._unknown[:] = unknown
+        self._covariance[:] = normal
         self._crosses[:] = 0.0
         self.parameters = parameters
         self.interrupt()
@@ -184,18 +186,16 @@ class SelfCalibration:
     def warm_up(self) -> None:
         """Compile the kernels, with a copy of the estimate."""
         n = self.robot.count
-        k = len(self._deviation)
-        window = tuple(np.zeros_like(a) for a in self._window)
         still = np.zeros(n)
         moved = np.full(n, 0.01)
+        block = self._learner.block.copy()
         for length in (math.inf, 0.0):
-            kernels.learn(self.parameters, self._deviation, still, moved, still, length,
-                          self._noise, self._rules, np.zeros(n), *window, np.zeros(k), np.eye(k),
-                          np.zeros((4, k)), np.zeros(2))
+            Learner.of(block, n, length=length)
+            kernels.learn(block, self.parameters, still, moved, still)
 
     def interrupt(self) -> None:
         """Begin a new window, after a gap or a slip."""
-        clear(*self._window)
+        clear(self._learner.window)
 
     def step(self, steering: Array, rolled: Array, turned: Array, good: bool = True) -> bool:
         """
@@ -221,10 +221,7 @@ class SelfCalibration:
             self.interrupt()
             return False
         self._spoiled = False
-        verdict = kernels.learn(self.parameters, self._deviation, steering, rolled, turned,
-                                self._length, self._noise, self._rules, self._begin,
-                                *self._window, self._unknown, self._covariance, self._crosses,
-                                self._out)
+        verdict = kernels.learn(self._learner.block, self.parameters, steering, rolled, turned)
         return verdict != kernels.WITHIN and self._judge(verdict)
 
     def _judge(self, verdict: int) -> bool:

@@ -15,7 +15,8 @@ import math
 import numpy as np
 
 from c3p_description.model import Array
-from c3p_kinematics.calibration._window_kernels import PER_CASTER, accumulate, clear
+from c3p_kinematics.calibration._window_kernels import accumulate, clear
+from c3p_kinematics.calibration.calibration_states import Window
 from c3p_kinematics.calibration.gyro import LEAST_TURN, LONGEST_GAP, SETTLED, STEPS, GyroSettings
 from c3p_kinematics.calibration.online import SelfCalibration
 from c3p_kinematics.calibration.parameters import window_length
@@ -51,9 +52,8 @@ class YawLearner:
     def __init__(self, calibration: SelfCalibration, settings: GyroSettings | None = None) -> None:
         self.calibration, self.settings = calibration, settings or GyroSettings()
         robot = calibration.robot
-        n = calibration.robot.count
-        self._sums = (np.zeros((n, 3)), np.zeros((2 * n, PER_CASTER * n)),
-                      np.zeros(1 + PER_CASTER * n), np.zeros((n, 2)))
+        n = robot.count
+        self._window = Window.new(n)
         known = calibration.settings.calibration
         self._step = STEPS * max(known.wheel_resolution, known.steering_resolution, 1e-9)
         lever = float(np.sum((robot.hip_position - robot.hip_position.mean(axis=0))**2))
@@ -74,7 +74,7 @@ class YawLearner:
 
     def interrupt(self) -> None:
         """Begin a new turn, after a gap or a slip."""
-        clear(*self._sums)
+        clear(self._window)
         self._turned = self._took = 0.0
         self._begin = self._rate
 
@@ -121,28 +121,29 @@ class YawLearner:
         Returns True if the estimate changed. `dt` is the duration of the step, s.
         """
         self._stand(rolled, turned, dt)
-        heading = self._sums[2]
+        window = self._window
         parameters = self.calibration.parameters
         if parameters is not self._parameters:
             # the turn so far by the new estimate
-            heading[0] += heading[1:] @ (parameters - self._parameters).ravel()
+            window.turn[0] += window.by_parameter @ (parameters - self._parameters).ravel()
             self._parameters = parameters
-        if not good or not accumulate(parameters, steering, rolled, turned, *self._sums):
+        if not good or not accumulate(parameters, steering, rolled, turned, window):
             self.interrupt()
             return False
         calm = abs(self._rate) <= CALM
         if not calm and abs(self._turned) < LONGEST_TURN:
             return False
-        changed = abs(self._turned) >= LEAST_TURN and self._learn(heading)
+        changed = abs(self._turned) >= LEAST_TURN and self._learn()
         self.interrupt()
         return changed
 
-    def _learn(self, heading: Array) -> bool:
-        path = float(self._sums[3][:, 0].mean())
+    def _learn(self) -> bool:
+        path = float(self._window.travel[:, 0].mean())
         noise = (self.settings.walk**2 * self._took + self._variance * self._took**2
                  + DELAY**2 * (self._begin**2 + self._rate**2)
                  + self._rounding + self._per_metre * path)
         self.turns += 1
+        heading = np.concatenate([self._window.turn, self._window.by_parameter])
         changed = self.calibration.learn_yaw(heading, self._turned, noise, self.settings.scale)
         self.learned += changed
         return changed

@@ -69,15 +69,15 @@ class Span(NamedTuple):
 
     Attributes
     ----------
-    begin, count : int
-        First record, and periods.
+    begin, periods : int
+        First record, and number of periods.
     period : float, s
     steps : int
         Of the method in a period.
     """
 
     begin: int
-    count: int
+    periods: int
     period: float
     steps: int
 
@@ -243,7 +243,7 @@ def drive(system, ground, state, table, span, memory, records_out):
     h = span.period / steps
     stage = memory.stage
     trial = memory.trial
-    for k in range(span.begin, span.begin + span.count):
+    for k in range(span.begin, span.begin + span.periods):
         for step in range(steps):
             part = step / steps
             requested(table, k, part, memory.desired)
@@ -272,7 +272,7 @@ def drive(system, ground, state, table, span, memory, records_out):
             for j in range(size):
                 state[j] += h / 6.0 * (stage[0, j] + 2.0 * (stage[1, j] + stage[2, j])
                                        + stage[3, j])
-    last = span.begin + span.count
+    last = span.begin + span.periods
     requested(table, last - 1, 1.0, memory.desired)
     code, which = rates(system, ground, state, memory.desired, memory, stage[0])
     if code != GOES_ON:

@@ -15,12 +15,9 @@ EXACT = np.array([1e-4, 1e-4, 0.0])
 
 
 def compute(parameters, steering, wheel, cut, noise=EXACT):
-    w, n = len(cut), steering.shape[1]
-    out = (np.empty((w, 2 * n - 3)), np.empty((w, 2 * n - 3, 5 * n)), np.empty((w, 3)),
-           np.empty((w, 3, 5 * n)), np.empty((w, 3, 3)), np.empty(w))
-    kernels.windows(np.ascontiguousarray(parameters), np.ascontiguousarray(steering),
-                    np.ascontiguousarray(wheel), np.array(cut), noise, *out)
-    return out
+    return kernels.compute_windows(
+        np.ascontiguousarray(parameters), np.ascontiguousarray(steering),
+        np.ascontiguousarray(wheel), np.array(cut), noise)
 
 
 def towed(robot, seed, duration=2.0, rate=1000.0):
