@@ -257,10 +257,7 @@ class CasterRobot:
     @classmethod
     def regular(cls, hip_radius: float, hip_angles: ArrayLike, caster_offset: float,
                 wheel_radius: float, platform_mass: float, platform_inertia: float,
-                platform_com: ArrayLike = (0.0, 0.0), link_mass: float = 0.0,
-                link_com: float = 0.0, link_inertia: float = 0.0, wheel_mass: float = 0.0,
-                wheel_spin_inertia: float = 0.0, wheel_yaw_inertia: float = 0.0,
-                **more: Any) -> CasterRobot:
+                platform_com: ArrayLike = (0.0, 0.0), **more: Any) -> CasterRobot:
         """
         Return a robot whose equal casters stand on a circle.
 
@@ -270,11 +267,11 @@ class CasterRobot:
             h, distance of the pivots from the origin of ``base_link``.
         hip_angles : (n,) array_like, rad
             α, direction of each pivot from +X.
-        caster_offset, wheel_radius, platform_mass, platform_inertia, platform_com, link_mass, \
-link_com, link_inertia, wheel_mass, wheel_spin_inertia, wheel_yaw_inertia
+        caster_offset, wheel_radius, platform_mass, platform_inertia, platform_com
             As in the class, one value for all casters.
         **more
-            Any other field of the class.
+            Any other field of the class; masses and inertias of links and wheels are 0 by
+            default.
 
         Examples
         --------
@@ -284,13 +281,11 @@ link_com, link_inertia, wheel_mass, wheel_spin_inertia, wheel_yaw_inertia
         """
         angles = np.asarray(hip_angles, float)
         hips = hip_radius * np.column_stack([np.cos(angles), np.sin(angles)])
-        return cls(name=more.pop('name', 'caster_robot'), hip_position=hips,
-                   caster_offset=caster_offset, wheel_radius=wheel_radius,
+        without = dict.fromkeys(('link_mass', 'link_com', 'link_inertia', 'wheel_mass',
+                                 'wheel_spin_inertia', 'wheel_yaw_inertia'), 0.0)
+        return cls(hip_position=hips, caster_offset=caster_offset, wheel_radius=wheel_radius,
                    platform_mass=platform_mass, platform_inertia=platform_inertia,
-                   platform_com=platform_com, link_mass=link_mass, link_com=link_com,
-                   link_inertia=link_inertia, wheel_mass=wheel_mass,
-                   wheel_spin_inertia=wheel_spin_inertia, wheel_yaw_inertia=wheel_yaw_inertia,
-                   **more)
+                   platform_com=platform_com, **({'name': 'caster_robot'} | without | more))
 
     @cached_property
     def count(self) -> int:

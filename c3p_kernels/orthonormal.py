@@ -7,25 +7,13 @@ import math
 
 import numpy as np
 
-from c3p_kernels.compiled import inlined, kernel
+from c3p_kernels.compiled import kernel
 
 # fraction of the longest row below which a row counts as dependent: rounding leaves 1e-15 of rows
 # that cancel, and a constraint this weak would respond to 1e-8 rad with full speed
 RANK_TOLERANCE = 1e-8
 # a row reduced below this fraction of its length is made orthogonal once more
 TWICE = 0.5
-
-
-@inlined
-def longest_row(rows: np.ndarray, width: int) -> float:
-    """Return the largest length of the rows; of lanes each its own."""
-    longest = 0.0
-    for i in range(rows.shape[0]):
-        square = 0.0
-        for j in range(width):
-            square += rows[i, j] * rows[i, j]
-        longest = max(longest, square)
-    return math.sqrt(longest)
 
 
 @kernel
@@ -38,7 +26,13 @@ def orthonormalise(rows: np.ndarray, width: int) -> tuple[int, float]:
     """
     count = rows.shape[0]
     rank = 0
-    longest = longest_row(rows, width)
+    longest = 0.0
+    for i in range(count):
+        square = 0.0
+        for j in range(width):
+            square += rows[i, j] * rows[i, j]
+        longest = max(longest, square)
+    longest = math.sqrt(longest)
     smallest = math.inf
     for i in range(count):
         length = longest

@@ -141,27 +141,20 @@ def _alike(count: int) -> Array:
     return alike
 
 
-def report_of(robot: CasterRobot, steering: Array, contact: Array, variance: Array,
-              residual: Array, without: Array, speed: Array, statistic: float, slipping: bool
+def report_of(robot: CasterRobot, steering: Array, tested: SlipWatch, statistic: float
               ) -> SlipReport:
-    """
-    Return the report on tested contact velocities, with the lengths `speed` (n,) of `residual`.
-
-    If they slip `residual` and `speed` are overwritten.
-    """
+    """Return the report on contact velocities of which `leave_out_each` has `tested` each."""
     n = robot.count
     limit, several = thresholds(n)
-    if not slipping:
-        return SlipReport(speed, -1, 0.0, False, _alike(n), statistic, limit)
+    if not statistic > limit:
+        return SlipReport(tested.speed, -1, 0.0, False, _alike(n), statistic, limit)
     state = SlipWatch.new(n, several=several)
-    state.fit.contact[:] = contact
-    state.variance[:] = variance
-    state.without[:] = without
+    state.fit.contact[:] = tested.fit.contact
+    state.variance[:] = tested.variance
+    state.without[:] = tested.without
     state.suspect[0] = -1.0
     kernels.isolate_wheel(state.block, robot.geometry, steering)
-    residual[:] = state.fit.residual
-    speed[:] = state.speed
-    return SlipReport(speed, int(state.suspect[0]), float(state.confidence[0]), True,
+    return SlipReport(state.speed, int(state.suspect[0]), float(state.confidence[0]), True,
                       state.likelihood.copy(), statistic, limit)
 
 
@@ -225,8 +218,7 @@ def detect_slip(robot: CasterRobot, steering: ArrayLike, wheel_rate: ArrayLike,
     measured(robot.geometry, wheel, steer, contact)
     state.variance[:] = noise**2 + speed_fraction**2 * np.sum(contact**2, axis=1)
     statistic = kernels.leave_out_each(state.block, robot.geometry, steering)
-    return report_of(robot, steering, contact, state.variance, state.fit.residual,
-                     state.without, state.speed, statistic, bool(statistic > thresholds(n)[0]))
+    return report_of(robot, steering, state, statistic)
 
 
 @dataclass(frozen=True)

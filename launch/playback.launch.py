@@ -10,7 +10,7 @@ from launch.events.process import ProcessExited
 from launch.substitutions import LaunchConfiguration
 from launch_ros.parameter_descriptions import ParameterValue
 
-from c3p_bags.player.rosbag2 import play_command
+from c3p_bags.player.rosbag2 import PlaybackOptions, play_command
 from c3p_bags.storage.topics import read_topics_file
 from c3p_bringup.launch_parts.actions import (
     BOOLEAN,
@@ -89,10 +89,10 @@ def play(context: LaunchContext) -> list[LaunchDescriptionEntity]:
             **flags}, on_exit=ended)]
     known = read_topics_file(share_file('config/record_topics.yaml'))[0]
     profiles, tidy = qos_file(context, known)
-    command, muted = play_command(
-        bag, profiles, rate=rate, topics=topics, with_commands=chosen(context, 'commands'),
-        clock=clock, start_offset=offset, **flags,
-        log_level=LaunchConfiguration('log_level').perform(context))
+    command, muted = play_command(bag, profiles, PlaybackOptions(
+        rate=rate, topics=topics, with_commands=chosen(context, 'commands'), clock=clock,
+        start_offset=offset, **flags,
+        log_level=LaunchConfiguration('log_level').perform(context)))
     told = [LogInfo(msg=f'muted because they command a robot: {", ".join(muted)}; '
                         'commands:=true plays them')] if muted else []
     return [*told, *tidy, ExecuteProcess(cmd=command, output='screen', on_exit=ended)]

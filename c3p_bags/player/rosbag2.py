@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from c3p_bags.player.playback import select
 from c3p_bags.storage.bag import Bag
@@ -81,32 +81,57 @@ def record_command(path: str, topics: Sequence[str], qos_file: str, *, snapshot_
     return [*words, '--topics', *topics]
 
 
-def play_command(bag: str, qos_file: str, *, rate: float = 1.0, topics: Sequence[str] = (),
-                 with_commands: bool = False, clock: float = 0.0, loop: bool = False,
-                 start_offset: float = 0.0, start_paused: bool = False, log_level: str = 'info'
+class PlaybackOptions(NamedTuple):
+    """
+    Options of a playback, as the parameters of the player node.
+
+    Attributes
+    ----------
+    rate : float
+    topics : sequence of str
+    with_commands : bool
+    clock : float, Hz
+    loop : bool
+    start_offset : float, s
+    start_paused : bool
+    log_level : str
+    """
+
+    rate: float = 1.0
+    topics: Sequence[str] = ()
+    with_commands: bool = False
+    clock: float = 0.0
+    loop: bool = False
+    start_offset: float = 0.0
+    start_paused: bool = False
+    log_level: str = 'info'
+
+
+def play_command(bag: str, qos_file: str, options: PlaybackOptions | None = None
                  ) -> tuple[list[str], tuple[str, ...]]:
     """
-    Return the command that plays a bag, and the topics that it mutes.
+    Return the command that plays a `bag`, and the topics that it mutes.
 
-    Of `bag`, with a `qos_file` of overrides; `rate`, `topics`, `with_commands`, `clock`, `loop`,
-    `start_offset` and `start_paused` as the parameters of the player node, and `log_level`.
+    `qos_file` is a file of overrides.
 
     Raises
     ------
     BagError
         The bag cannot be read, or lacks a topic.
     """
+    options = options or PlaybackOptions()
     with Bag(bag) as opened:
-        chosen = select(opened.topics, topics, with_commands)
-    words = ['ros2', 'bag', 'play', bag, '--rate', f'{rate:g}', '--qos-profile-overrides-path',
-             qos_file, '--disable-keyboard-controls', '--log-level', log_level]
-    if clock:
-        words += ['--clock', f'{clock:g}']
-    if loop:
+        chosen = select(opened.topics, options.topics, options.with_commands)
+    words = ['ros2', 'bag', 'play', bag, '--rate', f'{options.rate:g}',
+             '--qos-profile-overrides-path', qos_file, '--disable-keyboard-controls',
+             '--log-level', options.log_level]
+    if options.clock:
+        words += ['--clock', f'{options.clock:g}']
+    if options.loop:
         words.append('--loop')
-    if start_offset:
-        words += ['--start-offset', f'{start_offset:g}']
-    if start_paused:
+    if options.start_offset:
+        words += ['--start-offset', f'{options.start_offset:g}']
+    if options.start_paused:
         words.append('--start-paused')
     # an explicit list of topics keeps the muted ones out
     return [*words, '--topics', *chosen.played], chosen.muted

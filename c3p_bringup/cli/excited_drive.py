@@ -36,11 +36,11 @@ def refuse_idle(arguments: argparse.Namespace, drive: str) -> None:
 
 
 def record_excitation(bag: Path, excitation: Any, arguments: argparse.Namespace,
-                      **simulation: Any) -> None:
+                      sensors: Any = None) -> None:
     """
     Drive an `excitation` and record it to `bag`: live or simulated, as in `arguments`.
 
-    `simulation` are further options of `simulate_excitation`. Ctrl-C keeps the part that was
+    `sensors` are those of a simulated robot (`ExcitedPlant`). Ctrl-C keeps the part that was
     driven, prints its place, and raises KeyboardInterrupt.
     """
     if arguments.live:
@@ -49,14 +49,14 @@ def record_excitation(bag: Path, excitation: Any, arguments: argparse.Namespace,
         excite_live(bag, excitation, arguments.robot,
                     announce=lambda line: print(line, file=sys.stderr))
         return
-    from c3p_experiments.identification.excite import simulate_excitation
+    from c3p_experiments.identification.excite import ExcitedPlant, simulate_excitation
 
     with progress_bar(total=excitation.duration, unit='s', desc='drive',
                       bar_format='{desc} |{bar:40}| {n:.0f}/{total:.0f} s'
                       ) as bar, until_ctrl_c() as stop:
-        simulate_excitation(bag, arguments.robot, arguments.simulated, arguments.plant,
-                            excitation=excitation, seed=arguments.seed, progress=bar.set_to,
-                            stop=stop, **simulation)
+        plant = ExcitedPlant(arguments.simulated, arguments.plant, sensors, arguments.seed)
+        simulate_excitation(bag, arguments.robot, plant, excitation=excitation,
+                            progress=bar.set_to, stop=stop)
         interrupted = stop()
     if interrupted:
         print(f'what was driven is in {bag}', file=sys.stderr)

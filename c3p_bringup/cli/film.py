@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     # imported when needed: MuJoCo and OpenGL take their time
     from c3p_bags.runs.log_reader import read_run
     from c3p_description.reading.loader import load_casters
-    from c3p_viewers.mujoco.pictures import film, run_picture, scene_film
+    from c3p_viewers.mujoco.pictures import FilmFormat, film, run_picture, scene_film
     from c3p_viewers.sources.bag_source import BagSource
 
     if arguments.out.suffix not in SUFFIXES:
@@ -68,8 +68,9 @@ def run(arguments: argparse.Namespace) -> int:
         elif arguments.scene:
             with bar_of_fraction() as bar:
                 path = scene_film(BagSource(log), load_casters(robot), robot, arguments.out,
-                                  arguments.span, arguments.speed, arguments.size,
-                                  arguments.rate, bar.set_to)
+                                  arguments.span, FilmFormat(
+                                      arguments.speed, arguments.size, arguments.rate),
+                                  bar.set_to)
         else:
             with bar_of_fraction() as bar:
                 path = film(log, arguments.out, robot, speed=arguments.speed,

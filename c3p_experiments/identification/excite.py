@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -44,10 +45,30 @@ class ExcitationSource:
         return Command(Setpoint(twist), since >= self.excitation.duration)
 
 
-def simulate_excitation(bag: str | Path, robot: str = 'c3p', simulated: str | None = None,
-                        plant: str = 'analytic', controller: str | None = None,
-                        excitation: Excitation | None = None,
-                        sensors: SensorSettings | None = None, seed: int = 0,
+class ExcitedPlant(NamedTuple):
+    """
+    Plant of a simulated excitation.
+
+    Attributes
+    ----------
+    description : str, optional
+        Default that of the controller.
+    kind : str
+        ``analytic`` or ``mujoco``.
+    sensors : SensorSettings, optional
+        Encoders and latency; default those of the C3P.
+    seed : int
+        Of the sensors and of the start steering.
+    """
+
+    description: str | None = None
+    kind: str = 'analytic'
+    sensors: SensorSettings | None = None
+    seed: int = 0
+
+
+def simulate_excitation(bag: str | Path, robot: str = 'c3p', plant: ExcitedPlant | None = None,
+                        controller: str | None = None, excitation: Excitation | None = None,
                         progress: Callable[[float], None] | None = None,
                         stop: Callable[[], bool] = lambda: False) -> LoopLog:
     """
@@ -59,18 +80,11 @@ def simulate_excitation(bag: str | Path, robot: str = 'c3p', simulated: str | No
         Directory of the bag; must not exist.
     robot : str
         Description of the controller.
-    simulated : str, optional
-        Description of the plant; default `robot`.
-    plant : str
-        ``analytic`` or ``mujoco``.
+    plant : ExcitedPlant, optional
     controller : str, optional
         As in `controllers.make_controller`; default ``paper``, or ``mpc`` for robots with fewer
         motors than freedoms.
     excitation : Excitation, optional
-    sensors : SensorSettings, optional
-        Encoders and latency; default those of the C3P.
-    seed : int
-        Of the sensors and of the start steering.
     progress : callable, optional
         Takes the robot time of each cycle, s.
     stop : callable, optional
@@ -93,10 +107,12 @@ def simulate_excitation(bag: str | Path, robot: str = 'c3p', simulated: str | No
     excitation = excitation or Excitation()
     model = load_casters(robot)
     controller = controller or _first_law(model)
-    moves = make_plant(plant, simulated or robot, PlantOptions(sensors=SensorSettings.ideal()))
-    sensed = SensedPlant(moves, sensors, seed, model)
+    plant = plant or ExcitedPlant()
+    moves = make_plant(plant.kind, plant.description or robot,
+                       PlantOptions(sensors=SensorSettings.ideal()))
+    sensed = SensedPlant(moves, plant.sensors, plant.seed, model)
     log = run_loop(sensed, make_controller(controller, model).law, ExcitationSource(excitation),
-                   duration=excitation.duration, steering=_start(seed, model.count),
+                   duration=excitation.duration, steering=_start(plant.seed, model.count),
                    progress=progress, stop=lambda _: stop())
     write_run(log, model, bag, '' if is_robot_name(robot) else robot_description(robot))
     return log

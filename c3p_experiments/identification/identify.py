@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +16,6 @@ from c3p_description.model import Array, CasterRobot
 from c3p_description.reading.loader import load_casters
 from c3p_description.reading.written import write_robot
 from c3p_dynamics.identification.identify import identify
-from c3p_dynamics.identification.parameters import USUAL
 from c3p_dynamics.identification.recording import IdentificationError, Recording, ShootingSettings
 from c3p_dynamics.identification.result import Identification
 from c3p_experiments.identification.report import identified_fields, metrics_of, robot_file
@@ -193,10 +192,8 @@ def _better(found_with: Callable[[str, Read], Identified], command: Read, measur
 
 
 def identify_bag(bag: Bag, robot: str = 'c3p', out: str | Path = 'out/identify', *,
-                 namespace: str | None = None, torque: str = 'auto',
-                 estimate: Iterable[str] = USUAL, per_caster: Iterable[str] = (),
-                 segment: float = 0.5, confidence: float = 0.95,
-                 recorded: bool = False) -> dict[str, Any]:
+                 namespace: str | None = None, torque: str = 'auto', segment: float = 0.5,
+                 recorded: bool = False, **options: Any) -> dict[str, Any]:
     """
     Identify a robot from a bag; write robot file and page, return the metrics.
 
@@ -211,13 +208,12 @@ def identify_bag(bag: Bag, robot: str = 'c3p', out: str | Path = 'out/identify',
         Of the robot in the bag; default: the only one.
     torque : {'auto', 'command', 'measured'}
         As in `identify_run`.
-    estimate, per_caster : iterable of str
-        As in `identification.identify`.
     segment : float, s
         Longest segment of prediction.
-    confidence : float
     recorded : bool
         A URDF `robot` is the one in the bag, and kept as ``robot.urdf`` beside the robot file.
+    **options
+        `estimate`, `per_caster` and `confidence` of `identification.identify`.
 
     Returns
     -------
@@ -234,9 +230,8 @@ def identify_bag(bag: Bag, robot: str = 'c3p', out: str | Path = 'out/identify',
     from c3p_experiments.identification.page import identification_figure
 
     model = load_casters(robot)
-    result = identify_run(read_run(bag, model, namespace), model, torque, estimate=estimate,
-                          per_caster=per_caster, settings=ShootingSettings(segment=segment),
-                          confidence=confidence)
+    result = identify_run(read_run(bag, model, namespace), model, torque,
+                          settings=ShootingSettings(segment=segment), **options)
     metrics = {'robot': robot, 'bag': str(bag), 'torque': result.torque,
                **metrics_of(result.found)}
     metrics['notes'] += result.notes

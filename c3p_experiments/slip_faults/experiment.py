@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -108,19 +108,12 @@ ROWS = (
 )
 
 
-def slip_faults(bench: Bench, random: Sequence[int] = RANDOM, hours: float = HOURS,
-                faults: int = FAULTS, slips: int = SLIPS, clean: float = CLEAN,
-                faulty: float = FAULTY, rings: Sequence[int] = RINGS,
-                drifts: int = DRIFTS, stuck: int = STUCK,
-                stuck_span: tuple[float, float] = STUCK_SPAN,
-                workers: Workers | None = None) -> Outcome:
+class FaultTrials(NamedTuple):
     """
-    Find and name faults in scenes of the plant and in recorded drives.
+    Trials of the experiment.
 
-    Parameters
+    Attributes
     ----------
-    bench : Bench
-        Its robot, rings of casters like its first, and random robots are driven.
     random : sequence of int
         Seeds of random robots.
     hours : float
@@ -137,24 +130,50 @@ def slip_faults(bench: Bench, random: Sequence[int] = RANDOM, hours: float = HOU
         is measured.
     stuck_span : (2,) tuple, s
         Time before and after a wheel encoder has stuck.
+    """
+
+    random: Sequence[int] = RANDOM
+    hours: float = HOURS
+    faults: int = FAULTS
+    slips: int = SLIPS
+    clean: float = CLEAN
+    faulty: float = FAULTY
+    rings: Sequence[int] = RINGS
+    drifts: int = DRIFTS
+    stuck: int = STUCK
+    stuck_span: tuple[float, float] = STUCK_SPAN
+
+
+def slip_faults(bench: Bench, trials: FaultTrials | None = None,
+                workers: Workers | None = None) -> Outcome:
+    """
+    Find and name faults in scenes of the plant and in recorded drives.
+
+    Parameters
+    ----------
+    bench : Bench
+        Its robot, rings of casters like its first, and random robots are driven.
+    trials : FaultTrials, optional
     workers : Workers, optional
         Of the drives without faults; default: a process for each core.
     """
-    robots = [bench.robot, *(ring(bench.robot, n) for n in rings),
-              *(all_driven(random_robot(k)) for k in random)]
+    trials = trials or FaultTrials()
+    robots = [bench.robot, *(ring(bench.robot, n) for n in trials.rings),
+              *(all_driven(random_robot(k)) for k in trials.random)]
     seed = FIRST + 100 * bench.conditions.seed
     steps = encoder_steps(bench.conditions)
-    driven = [_scenes(bench, robot, seed + k, clean, faulty) for k, robot in enumerate(robots)]
+    driven = [_scenes(bench, robot, seed + k, trials.clean, trials.faulty)
+              for k, robot in enumerate(robots)]
     harmless = [s for scenes in driven for s in scenes if s.kind in HARMLESS]
     cases = [case for scenes in driven for s in scenes if s.kind in SLIPPERY
              for case in _of_scene(s, steps, seed)]
     for k, scene in enumerate(s for s in harmless if s.kind == 'clean'):
-        cases += _of_encoders(scene, steps, [seed, k], faults)
-    quiet = _quiet(bench, robots, hours, workers or Workers())
-    oblique = _oblique(harmless[0], steps, seed, slips)
-    drift_errors = drifted(harmless[0], steps, seed, drifts)
+        cases += _of_encoders(scene, steps, [seed, k], trials.faults)
+    quiet = _quiet(bench, robots, trials.hours, workers or Workers())
+    oblique = _oblique(harmless[0], steps, seed, trials.slips)
+    drift_errors = drifted(harmless[0], steps, seed, trials.drifts)
     stuck_errors = stuck_drives(bench, steps, STUCK_FIRST + STUCK_SEEDS * bench.conditions.seed,
-                                stuck, stuck_span)
+                                trials.stuck, trials.stuck_span)
     driving = sum(drive.time for drive in quiet) / 3600.0
     metrics = {'reached': True, **_summary(cases), 'hours': driving,
                'false_alarms_per_hour': sum(d.false_alarms for d in quiet) / driving,

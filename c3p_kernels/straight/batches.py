@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-States side by side for straight-line code, LANES at a time, for vector instructions.
+States side by side for straight-line code, PASS_SIZE at a time, for vector instructions.
 
-`x` is flat: row r of the input is ``x[LANES r : LANES (r + 1)]``, one state per element. One pass
-takes `count` states of a batch, from `start` on.
+`x` is flat: row r of the input is ``x[PASS_SIZE r : PASS_SIZE (r + 1)]``, one state per element.
+One pass takes `count` states of a batch, from `start` on.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from c3p_kernels.compiled import kernel
 from c3p_kernels.elementary import circle
 
 # states in one pass: the rows of an arm then fill half of the nearest cache
-LANES = 32
+PASS_SIZE = 32
 
 
 @kernel
@@ -27,8 +27,8 @@ def take_angles(turning: np.ndarray, q: np.ndarray, start: int, count: int, x: n
     """
     n = len(turning)
     for j in range(n):
-        at = LANES * j
-        beside = LANES * (n + j)
+        at = PASS_SIZE * j
+        beside = PASS_SIZE * (n + j)
         if turning[j]:
             for k in range(count):
                 x[at + k], x[beside + k] = circle(q[start + k, j])
@@ -41,7 +41,7 @@ def take_angles(turning: np.ndarray, q: np.ndarray, start: int, count: int, x: n
 def take(values: np.ndarray, start: int, count: int, x: np.ndarray, row: int) -> None:
     """Write `count` states of `values` (B, n), from `start` on, to rows of `x`, from `row` on."""
     for j in range(values.shape[1]):
-        at = LANES * (row + j)
+        at = PASS_SIZE * (row + j)
         for k in range(count):
             x[at + k] = values[start + k, j]
 
@@ -50,6 +50,6 @@ def take(values: np.ndarray, start: int, count: int, x: np.ndarray, row: int) ->
 def give(x: np.ndarray, start: int, count: int, values: np.ndarray) -> None:
     """Write rows of `x` to `count` states of `values` (B, n), from `start` on."""
     for j in range(values.shape[1]):
-        at = LANES * j
+        at = PASS_SIZE * j
         for k in range(count):
             values[start + k, j] = x[at + k]

@@ -42,24 +42,24 @@ class Code:
         Expressions and floats.
     operations : int
         Additions, multiplications, divisions and functions.
-    lanes : int
+    states : int
         0: ``code(x, y)`` writes result j to ``y[j]``. Otherwise ``code(x, y, k)`` writes it to
-        ``y[lanes j + k]``.
+        ``y[states j + k]``.
     """
 
-    def __init__(self, results: Sequence[Operand], lanes: int = 0) -> None:
+    def __init__(self, results: Sequence[Operand], states: int = 0) -> None:
         """Keep the results; `run` compiles when it is used."""
         self.results = list(results)
-        self.lanes = lanes
+        self.states = states
         self.operations = sum(one.kind not in ('input', 'neg') for one in needed(self.results))
 
     @cached_property
     def source(self) -> str:
         """The function as Python."""
-        targets = (f'y[{self.lanes * j} + k]' if self.lanes else f'y[{j}]'
+        targets = (f'y[{self.states * j} + k]' if self.states else f'y[{j}]'
                    for j in range(len(self.results)))
         lines = statements(dict(zip(targets, self.results, strict=True)))
-        head = 'def straight(x, y, k):' if self.lanes else 'def straight(x, y):'
+        head = 'def straight(x, y, k):' if self.states else 'def straight(x, y):'
         return '\n    '.join([head, *(lines or ['pass'])])
 
     @cached_property
@@ -72,15 +72,15 @@ class Code:
     @cached_property
     def run(self) -> Callable[..., Any]:
         """The compiled function, for calls from compiled code."""
-        return _compiled(self.results, self.lanes) if COMPILED else self.uncompiled
+        return _compiled(self.results, self.states) if COMPILED else self.uncompiled
 
 
-def _compiled(results: list[Operand], lanes: int) -> Callable[..., Any]:
+def _compiled(results: list[Operand], states: int) -> Callable[..., Any]:
     """Return the function, compiled into its callers."""
-    if lanes:
+    if states:
         @intrinsic
         def body(context: Any, x: Any, y: Any, k: Any) -> tuple:  # noqa: ANN401 (numba's)
-            return types.void(x, y, types.intp), _generator(results, lanes)
+            return types.void(x, y, types.intp), _generator(results, states)
 
         def straight(x, y, k):  # noqa: ANN001, ANN202 (the compiler infers the types)
             body(x, y, k)
@@ -95,16 +95,16 @@ def _compiled(results: list[Operand], lanes: int) -> Callable[..., Any]:
     return inlined(straight_single)
 
 
-def _generator(results: list[Operand], lanes: int) -> Callable[..., Any]:
+def _generator(results: list[Operand], states: int) -> Callable[..., Any]:
     """Return what numba calls to write the instructions."""
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ANN401
         x, y = (context.make_array(kind)(context, builder, arg).data
                 for kind, arg in zip(signature.args[:2], args[:2], strict=True))
-        writer = _Writer(context, builder, x, args[2] if lanes else None)
+        writer = _Writer(context, builder, x, args[2] if states else None)
         for one in needed(results):
             writer.write(one)
         for j, result in enumerate(results):
-            builder.store(writer.value(result), writer.place(y, max(lanes, 1) * j, bool(lanes)))
+            builder.store(writer.value(result), writer.place(y, max(states, 1) * j, bool(states)))
         return context.get_dummy_value()
     return generate
 
@@ -134,7 +134,7 @@ class _Writer:
         """Write the instruction for one expression."""
         build = self.builder
         if one.kind == 'input':
-            # its text is x[at], or x[at + k] in lanes, beside those of other states
+            # its text is x[at], or x[at + k] beside those of other states
             at, *beside = one.operands[0][2:-1].split(' + ')
             result = build.load(self.place(self.x, int(at), bool(beside)))
         else:

@@ -17,7 +17,7 @@ import numpy as np
 
 from c3p_kernels.compiled import kernel
 from c3p_kernels.elementary import circle
-from c3p_kernels.straight.batches import LANES, give, take, take_angles
+from c3p_kernels.straight.batches import PASS_SIZE, give, take, take_angles
 from c3p_multibody.constraints._step_kernels import (
     CLOSES,
     CLOSURE,
@@ -109,16 +109,17 @@ def batch(turning, q, qd, tau, time, x, y, out):
     """
     Write q̈ (n), margin, driven power and λ (m) of each state to `out` (B, n + 2 + m).
 
-    LANES states at a time, side by side; `slope` takes the number of a state as a third argument.
+    PASS_SIZE states at a time, side by side; `slope` takes the number of a state as a third
+    argument.
     """
     n = len(turning)
-    for start in range(0, len(q), LANES):
-        count = min(LANES, len(q) - start)
+    for start in range(0, len(q), PASS_SIZE):
+        count = min(PASS_SIZE, len(q) - start)
         take_angles(turning, q, start, count, x)
         take(qd, start, count, x, 2 * n)
         take(tau, start, count, x, 3 * n)
         for k in range(count):
-            x[4 * n * LANES + k] = time
+            x[4 * n * PASS_SIZE + k] = time
         for k in range(count):
             slope(x, y, k)
         give(y, start, count, out)

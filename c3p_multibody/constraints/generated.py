@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from c3p_kernels.specialise import specialise, within
-from c3p_kernels.straight import batches as lanes
+from c3p_kernels.straight import batches
 from c3p_kernels.straight.emission import Code
 from c3p_kernels.straight.expressions import Expression
 from c3p_multibody.constraints import _straight_kernels as kernels
@@ -80,7 +80,7 @@ class Generated:
     @cached_property
     def many(self) -> Code:
         """Accelerations of states side by side."""
-        return Code(accelerations(trace(*self._system, lanes.LANES)), lanes.LANES)
+        return Code(accelerations(trace(*self._system, batches.PASS_SIZE)), batches.PASS_SIZE)
 
     @cached_property
     def _batch(self) -> Callable[..., Any]:
@@ -93,9 +93,10 @@ class Generated:
         `q`, `qd`, `tau` are contiguous (B, n); `ties` holds the places; `time` is one for all.
         """
         width = len(self.many.results)
-        x = np.concatenate([np.zeros(state_size(self.count, lanes.LANES)), ties.places.ravel()])
+        x = np.concatenate([np.zeros(state_size(self.count, batches.PASS_SIZE)),
+                            ties.places.ravel()])
         out = np.empty((len(q), width))
-        self._batch(self.turning, q, qd, tau, time, x, np.empty(width * lanes.LANES), out)
+        self._batch(self.turning, q, qd, tau, time, x, np.empty(width * batches.PASS_SIZE), out)
         return out
 
 

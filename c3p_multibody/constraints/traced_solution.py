@@ -72,14 +72,14 @@ class Traced(NamedTuple):
     rank: int
 
 
-def trace(tree: Tree, ties: PackedRows, guards: PackedRows, frequency: float = 0.0, lanes: int = 0
+def trace(tree: Tree, ties: PackedRows, guards: PackedRows, frequency: float = 0.0, states: int = 0
           ) -> Traced:
     """
     Return the expressions of a `tree` with the constraints `ties` and the contacts `guards`.
 
-    `frequency` is Baumgarte's; for `lanes` see `TracedInputs`.
+    `frequency` is Baumgarte's; for `states` see `TracedInputs`.
     """
-    inputs = TracedInputs(tree, ties, guards, lanes)
+    inputs = TracedInputs(tree, ties, guards, states)
     terms = Kernels(tree, ties, guards, inputs).terms()
     solution = TracedSolution(terms, [int(k) for k in tree.order], inputs.graph)
     return solution.result(inputs.qd[0], inputs.force[0], frequency)

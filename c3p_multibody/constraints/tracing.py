@@ -55,24 +55,24 @@ class TracedInputs:
     ----------
     tree : Tree
     ties, guards : PackedRows
-    lanes : int
-        0: row r of the state is ``x[r]``. Otherwise it is ``x[lanes r + k]`` for state k.
+    states : int
+        0: row r of the state is ``x[r]``. Otherwise it is ``x[states r + k]`` for state k.
     """
 
-    def __init__(self, tree: Tree, ties: PackedRows, guards: PackedRows, lanes: int = 0) -> None:
+    def __init__(self, tree: Tree, ties: PackedRows, guards: PackedRows, states: int = 0) -> None:
         """Name the places."""
         n = tree.count
         self.graph = Graph()
-        self._lanes = lanes
+        self._states = states
         self.q, self.qd, self.force = (self._rows(block * n, n)
                                        for block in (COSINE, RATE, FORCE))
         self.time = self._row(TIME * n)
         self.turns = {self.q[0, j]: (self.q[0, j], self._row(SINE * n + j)) for j in range(n)}
-        self._at = state_size(n, lanes)
+        self._at = state_size(n, states)
         self.places, self.levels = self._places(ties), self._places(guards)
 
     def _row(self, row: int) -> Expression:
-        return self.graph.node('input', f'x[{self._lanes * row} + k]' if self._lanes
+        return self.graph.node('input', f'x[{self._states * row} + k]' if self._states
                                else f'x[{row}]')
 
     def _rows(self, first: int, count: int) -> np.ndarray:
@@ -89,9 +89,9 @@ class TracedInputs:
         return places
 
 
-def state_size(n: int, lanes: int = 0) -> int:
+def state_size(n: int, states: int = 0) -> int:
     """Return the length of the part of the input before the places, for `n` joints."""
-    return max(lanes, 1) * (TIME * n + 1)
+    return max(states, 1) * (TIME * n + 1)
 
 
 class TracedTerms(NamedTuple):

@@ -3,7 +3,7 @@
 Straight-line code for one tree: each recursion traced on symbols, generated, compiled.
 
 The code has no loop over bodies, no index and no branch; constants of the tree are literals.
-Batches are processed LANES states at a time, side by side, so that the compiler can use the
+Batches are processed PASS_SIZE states at a time, side by side, so that the compiler can use the
 processor's vector instructions. Compiled code is cached in memory, by the numbers of the tree;
 nothing is written to disk.
 """
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_kernels.specialise import as_python, specialise, within
-from c3p_kernels.straight import batches as lanes
+from c3p_kernels.straight import batches
 from c3p_kernels.straight.batches import give, take, take_angles
 from c3p_kernels.straight.emission import Code
 from c3p_multibody.trees.description import Tree
@@ -44,14 +44,14 @@ def straight(x: Array, y: Array, k: int) -> None:
 def driver(turning: Array, q: Array, qd: Array, third: Array, x: Array, y: Array, out: Array
            ) -> None:
     """
-    Take LANES states at a time through generated code, which takes the place of `straight`.
+    Take PASS_SIZE states at a time through generated code, which takes the place of `straight`.
 
     Angles of `turning` joints (n,) and `q`, `qd`, `third` (B, n) are written to `x`, results in
     `y` to `out` (B, width).
     """
     n = len(turning)
-    for start in range(0, len(q), lanes.LANES):
-        count = min(lanes.LANES, len(q) - start)
+    for start in range(0, len(q), batches.PASS_SIZE):
+        count = min(batches.PASS_SIZE, len(q) - start)
         take_angles(turning, q, start, count, x)
         take(qd, start, count, x, 2 * n)
         take(third, start, count, x, 3 * n)
@@ -67,14 +67,14 @@ class Straight:
     Attributes
     ----------
     code : Code
-        Of LANES states side by side.
+        Of PASS_SIZE states side by side.
     operations : int
         Additions, multiplications and divisions of one state.
     """
 
     def __init__(self, tree: Tree, what: str) -> None:
         """Trace and generate; the first call compiles."""
-        self.code = Code(TRACES[what](tree), lanes.LANES)
+        self.code = Code(TRACES[what](tree), batches.PASS_SIZE)
         self.operations, self.width = self.code.operations, len(self.code.results)
         self.turning = np.array([joint.kind == 'revolute' for joint in tree.joints])
 
@@ -105,8 +105,8 @@ class Straight:
 
     def workspace(self) -> tuple[Array, Array]:
         """Return the memory that `into` writes to."""
-        return (np.zeros(4 * len(self.turning) * lanes.LANES),
-                np.empty(self.width * lanes.LANES))
+        return (np.zeros(4 * len(self.turning) * batches.PASS_SIZE),
+                np.empty(self.width * batches.PASS_SIZE))
 
     def into(self, work: tuple[Array, Array], q: Array, qd: Array, third: Array, out: Array, *,
              plain: bool = False) -> None:

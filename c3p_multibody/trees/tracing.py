@@ -15,7 +15,7 @@ import numpy as np
 
 from c3p_kernels.elementary import circle
 from c3p_kernels.specialise import as_python, specialise
-from c3p_kernels.straight.batches import LANES
+from c3p_kernels.straight.batches import PASS_SIZE
 from c3p_kernels.straight.expressions import Expression, Graph, Operand
 from c3p_multibody.trees._articulated_kernels import ARTICULATED_WIDTH, articulated
 from c3p_multibody.trees._force_kernels import newton_euler
@@ -25,7 +25,7 @@ from c3p_multibody.trees.description import Arrays, Tree
 
 
 class Symbols:
-    """State of a tree as symbols, read from the lanes that batches.py fills."""
+    """State of a tree as symbols, read from the rows that batches.py fills."""
 
     def __init__(self, tree: Tree) -> None:
         """Name the places of q, q̇ and the third vector (q̈ or τ)."""
@@ -42,7 +42,7 @@ class Symbols:
         self.none = np.empty((1, 0, 6), object)
 
     def _place(self, row: int) -> Expression:
-        return self.graph.node('input', f'x[{LANES * row} + k]')
+        return self.graph.node('input', f'x[{PASS_SIZE * row} + k]')
 
     def _vector(self, rows: list[int]) -> np.ndarray:
         vector = np.empty((1, len(rows)), object)

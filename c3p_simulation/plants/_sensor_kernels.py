@@ -5,18 +5,44 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
+
+import numpy as np
 
 from c3p_kernels.compiled import kernel
 
 
-@kernel
-def read_encoders(angle, rate, quantum, shift, interval, z, read, read_rate, tracked):
+class EncoderLoops(NamedTuple):
     """
-    Write measured `read` and `read_rate` of true `angle` and `rate` (m,), see `SensedPlant`.
+    Encoders of m joints with their tracking loops, written by `read_encoders`.
 
-    `quantum` is 0 for ideal encoders; `shift` is phase plus noise in counts; `tracked` and
-    `read_rate` are the state of the loops, unchanged by an `interval` of 0.
+    Attributes
+    ----------
+    quantum : (m,) array, rad
+        Step; 0 for ideal encoders.
+    read, read_rate : (m,) arrays, rad and rad/s
+        Measured.
+    tracked : (m,) array, rad
+        State of the loops.
     """
+
+    quantum: np.ndarray
+    read: np.ndarray
+    read_rate: np.ndarray
+    tracked: np.ndarray
+
+
+@kernel
+def read_encoders(angle, rate, shift, interval, z, loops):
+    """
+    Measure true `angle` and `rate` (m,), see `SensedPlant`.
+
+    `shift` is phase plus noise in counts; the loops do not move in an `interval` of 0.
+    """
+    quantum = loops.quantum
+    read = loops.read
+    read_rate = loops.read_rate
+    tracked = loops.tracked
     for i in range(len(angle)):
         if quantum[i] == 0.0:
             read[i], read_rate[i] = angle[i], rate[i]

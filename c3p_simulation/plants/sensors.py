@@ -158,7 +158,8 @@ class SensedPlant:
         self._torque = np.zeros(self.robot.efforts)
         self._coming: list[tuple[float, Array]] = []
         angle, rate = _angles_and_rates(sample)
-        self._rate, self._tracked, self._angle = rate, angle + self._offset, np.empty(2 * n)
+        self._loops = kernels.EncoderLoops(self._quantum, np.empty(2 * n), rate,
+                                           angle + self._offset)
         self._read(sample, 0.0)
         self._sample = self._measured(sample)
         return self._sample
@@ -233,14 +234,15 @@ class SensedPlant:
         else:
             shift = self._phase
         z = math.exp(-2 * math.pi * self._settings.rate_bandwidth * interval)
-        kernels.read_encoders(angle + self._offset, rate, self._quantum, shift, interval, z,
-                              self._angle, self._rate, self._tracked)
+        kernels.read_encoders(angle + self._offset, rate, shift, interval, z, self._loops)
 
     def _measured(self, sample: JointSample) -> JointSample:
         """Return the last reading as a sample."""
         n = self.robot.count
-        return JointSample(sample.time, self._angle[:n].copy(), self._rate[:n].copy(),
-                           self._angle[n:].copy(), self._rate[n:].copy(), self._torque.copy())
+        angle = self._loops.read
+        rate = self._loops.read_rate
+        return JointSample(sample.time, angle[:n].copy(), rate[:n].copy(), angle[n:].copy(),
+                           rate[n:].copy(), self._torque.copy())
 
 
 def _angles_and_rates(sample: JointSample) -> tuple[Array, Array]:

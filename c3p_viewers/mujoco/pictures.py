@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -164,31 +164,49 @@ def picture(source: BagSource, robot: CasterRobot, description: str | Path, path
         return write_png(path, _explained(studio, source, robot, moment, view, size))
 
 
+class FilmFormat(NamedTuple):
+    """
+    Format of a film.
+
+    Attributes
+    ----------
+    speed : float
+        Robot time per time of the film; 0.2 is slow motion.
+    size : (2,) sequence of int
+        Width and height, pixels; even.
+    rate : float, 1/s
+        Pictures per second of the film.
+    """
+
+    speed: float = 1.0
+    size: Sequence[int] = SIZE
+    rate: float = FRAME_RATE
+
+
 def scene_film(source: BagSource, robot: CasterRobot, description: str | Path, path: str | Path,
-               span: Sequence[float] | None = None, speed: float = 1.0,
-               size: Sequence[int] = SIZE, rate: float = FRAME_RATE,
+               span: Sequence[float] | None = None, form: FilmFormat | None = None,
                progress: Callable[[float], None] = lambda done: None) -> Path:
     """
     Write a film of a run with its scene, paths and numbers; the view follows the robot.
 
     Parameters
     ----------
-    source, robot, description, size
-        As for `picture`; even sizes.
+    source, robot, description
+        As for `picture`.
     path : str or Path
         MP4 or GIF.
     span : (2,) sequence of float, s, optional
         Begin and end since the first joint states; default the whole run.
-    speed, progress
+    form : FilmFormat, optional
+    progress
         As for `film`.
-    rate : float, 1/s
-        Pictures per second of the film.
 
     Raises
     ------
     PictureError, ValueError
         As `film`; also for a span that is not within the run.
     """
+    speed, size, rate = form or FilmFormat()
     check_speed(speed)
     begin, end = (source.start, source.end) if span is None else span
     if not source.start <= begin < end <= source.end:

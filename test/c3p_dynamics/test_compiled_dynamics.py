@@ -16,8 +16,9 @@ from c3p_dynamics.prepared import InverseDynamics
 out = []
 for friction in (Friction(), Friction(0.002, 0.01, 0.001, 0.05, 0.05)):
     robot = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51,
-                                (0.01, -0.02), 1.2, 0.02, 1.5e-3, 0.4, 3.2e-4, 2e-4,
-                                friction=friction, torque_limit=1.2)
+                                (0.01, -0.02), link_mass=1.2, link_com=0.02,
+                                link_inertia=1.5e-3, wheel_mass=0.4, wheel_spin_inertia=3.2e-4,
+                                wheel_yaw_inertia=2e-4, friction=friction, torque_limit=1.2)
     rng = np.random.default_rng(0)
     steering, twist, accel = rng.uniform(-4, 4, 3), rng.normal(size=3), rng.normal(size=3)
     torque = rng.normal(size=3)

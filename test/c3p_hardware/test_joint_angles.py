@@ -171,11 +171,11 @@ def test_rates_are_those_of_the_simulated_cards(angles, dt):
     z = math.exp(-2 * math.pi * BANDWIDTH * dt)
     # quantum so fine that the kernel tells the angle itself
     fine, half = np.array([1e-12]), np.array([0.5])
-    sensed, rate, tracked = np.array([angles[0]]), np.zeros(1), np.array([angles[0]])
+    rate = np.zeros(1)
+    loops = _sensor_kernels.EncoderLoops(fine, np.array([angles[0]]), rate, np.array([angles[0]]))
     tracker.step([angles[0]], dt)
     for angle in angles[1:]:
-        _sensor_kernels.read_encoders(np.array([angle]), np.zeros(1), fine, half, dt, z, sensed,
-                                      rate, tracked)
+        _sensor_kernels.read_encoders(np.array([angle]), np.zeros(1), half, dt, z, loops)
         # a quantum, a few roundings of 100 rad, over dt
         assert tracker.step([angle], dt) == pytest.approx(rate, rel=1e-9, abs=1e-10 / dt)
 

@@ -17,7 +17,7 @@ from c3p_description.reading.written import write_robot
 from c3p_dynamics.identification.excitation import Excitation
 from c3p_experiments.calibration.calibrate import Taped, calibrate_bags, odometry_of
 from c3p_experiments.calibration.pattern import shortest
-from c3p_experiments.identification.excite import simulate_excitation
+from c3p_experiments.identification.excite import ExcitedPlant, simulate_excitation
 from c3p_kinematics.calibration.parameters import FIELDS, CalibrationSettings
 from c3p_kinematics.calibration.recording import CalibrationError
 from c3p_simulation.plants.sensors import SensorSettings
@@ -38,8 +38,8 @@ def drive(tmp_path_factory):
     place = tmp_path_factory.mktemp('calibration')
     true = place / 'true.yaml'
     true.write_text(TRUE, encoding='utf-8')
-    simulate_excitation(place / 'bag', 'c3p', str(true), excitation=Excitation(20.0),
-                        sensors=SensorSettings())
+    simulate_excitation(place / 'bag', 'c3p', ExcitedPlant(str(true), sensors=SensorSettings()),
+                        excitation=Excitation(20.0))
     return place / 'bag', true
 
 

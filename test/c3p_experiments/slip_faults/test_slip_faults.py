@@ -9,7 +9,7 @@ import pytest
 from c3p_experiments.catalogue import EXPERIMENTS
 from c3p_experiments.loop.conditions import Bench, Conditions
 from c3p_experiments.parallel.workers import Workers
-from c3p_experiments.slip_faults.experiment import ROWS, slip_faults
+from c3p_experiments.slip_faults.experiment import ROWS, FaultTrials, slip_faults
 from c3p_experiments.slip_faults.page import faults_page
 from c3p_experiments.slip_faults.quiet_driving import QuietDrive, quiet_drive, quiet_drives
 from c3p_experiments.slip_faults.scenes import ring
@@ -31,9 +31,9 @@ def bench():
 
 @pytest.fixture(scope='module')
 def outcome(bench):
-    return slip_faults(bench, random=(), hours=0.02, faults=1, slips=4, clean=14.0, faulty=4.0,
-                       rings=(4,), drifts=2, stuck=3, stuck_span=(2.0, 6.0),
-                       workers=Workers(jobs=1))
+    return slip_faults(bench, FaultTrials(
+        random=(), hours=0.02, faults=1, slips=4, clean=14.0, faulty=4.0, rings=(4,), drifts=2,
+        stuck=3, stuck_span=(2.0, 6.0)), workers=Workers(jobs=1))
 
 
 def test_a_small_experiment_finds_and_names_and_does_not_cry_wolf(outcome):

@@ -7,7 +7,7 @@ from mechanisms import closed, four_bar, random_loop, random_weld
 from test_constrained_pinocchio import pin, pinocchio_answer, two_chains
 
 from c3p_kernels.elementary import circle
-from c3p_kernels.straight.batches import LANES
+from c3p_kernels.straight.batches import PASS_SIZE
 from c3p_kernels.straight.expressions import needed
 from c3p_multibody.constraints import (
     ConstrainedDynamics,
@@ -126,7 +126,7 @@ def test_calls_and_batches_equal_the_general_solver_where_rows_become_dependent(
     fast, general = (ConstrainedDynamics(tree, [cut, tie], generated=flag)
                      for flag in (True, False))
     rng = np.random.default_rng(2)
-    q, qd, tau = rng.uniform(-2, 2, (3, LANES + 3, 3))
+    q, qd, tau = rng.uniform(-2, 2, (3, PASS_SIZE + 3, 3))
     q[5] = [0.0, 0.0, 0.0]
     for k in (0, 1, 5):
         close(fast(q[k], qd[k], tau[k]), general(q[k], qd[k], tau[k]))

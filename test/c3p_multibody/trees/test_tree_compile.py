@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from random_trees import random_state, random_tree
 
-from c3p_kernels.straight.batches import LANES
+from c3p_kernels.straight.batches import PASS_SIZE
 from c3p_multibody.trees import Body, Joint, Tree, aba, compile_tree, crba, rnea
 from c3p_multibody.trees import compile as compile_module
 from c3p_multibody.trees.compile import Straight
@@ -37,10 +37,10 @@ def test_straight_line_code_is_the_recursion(seed):
     close(Straight(tree, 'crba')(q, none, none, plain=True), crba(tree, q).reshape(1, -1))
 
 
-def test_compiled_code_in_batches_that_do_not_fill_the_lanes():
+def test_compiled_code_in_batches_that_do_not_fill_the_last_pass():
     tree = planar_arm(2)
     fast = compile_tree(tree)
-    q, qd, x = np.random.default_rng(0).uniform(-2, 2, (3, 2 * LANES + 5, 2))
+    q, qd, x = np.random.default_rng(0).uniform(-2, 2, (3, 2 * PASS_SIZE + 5, 2))
     # one of the three: compilation is what takes the time here
     close(fast.aba(q, qd, x), aba(tree, q, qd, x))
     # single states, and leading dimensions
