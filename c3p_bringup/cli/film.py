@@ -53,7 +53,8 @@ def run(arguments: argparse.Namespace) -> int:
     # imported when needed: MuJoCo and OpenGL take their time
     from c3p_bags.runs.log_reader import read_run
     from c3p_description.reading.loader import load_casters
-    from c3p_viewers.mujoco.pictures import FilmFormat, film, run_picture, scene_film
+    from c3p_viewers.mujoco.films import FilmFormat
+    from c3p_viewers.mujoco.pictures import film, run_picture, scene_film
     from c3p_viewers.sources.bag_source import BagSource
 
     if arguments.out.suffix not in SUFFIXES:

@@ -24,9 +24,9 @@ import numpy as np
 from c3p_kernels.compiled import kernel
 from c3p_kernels.elementary import circle
 from c3p_kernels.small import RANK_TOLERANCE, solve3
-from c3p_kinematics.calibration.calibration_states import Window, WindowEquations
+from c3p_kinematics.calibration.calibration_states import MotionWindow, WindowEquations
 
-cut_window = Window.cut
+cut_window = MotionWindow.cut
 cut_equations = WindowEquations.cut
 
 # parameters of a caster: radius, offset, hip x, hip y, zero
@@ -139,7 +139,7 @@ def accumulate(parameters, steering, rolled, turned, window):
         Measured, halfway, without the error of the zero.
     rolled, turned : (n,) arrays, rad
         Increments of wheel and steering angles.
-    window : Window
+    window : MotionWindow
         Updated.
 
     Returns
@@ -393,7 +393,7 @@ def compute_windows(parameters: np.ndarray, steering: np.ndarray, wheel: np.ndar
     out = WindowResults(np.empty((w, 2 * n - 3)), np.empty((w, 2 * n - 3, PER_CASTER * n)),
                         np.empty((w, 3)), np.empty((w, 3, PER_CASTER * n)), np.empty((w, 3, 3)),
                         np.empty(w))
-    windows(parameters, (steering, wheel), cut, noise, Window.new(n).block,
+    windows(parameters, (steering, wheel), cut, noise, MotionWindow.new(n).block,
             WindowEquations.new(n).block, out)
     return out
 
@@ -413,7 +413,7 @@ def windows(parameters, angles, cut, noise, window_block, equations_block, out):
     noise : (3,) array
         Encoder steps of wheel and steering [rad], creep [1].
     window_block, equations_block : arrays
-        Of Window and WindowEquations, work memory.
+        Of MotionWindow and WindowEquations, work memory.
     out : WindowResults
     """
     steering, wheel = angles

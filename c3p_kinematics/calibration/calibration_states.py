@@ -14,7 +14,7 @@ from c3p_kernels.state import Number, Parts, state
 
 
 @state
-class Window(Parts):
+class MotionWindow(Parts):
     """Motion since the begin of a window."""
 
     begin: Annotated[Array, 'n']                # steering angles at the begin, rad
@@ -55,5 +55,5 @@ class Learner(Parts):
     unknown: Annotated[Array, '5n']
     covariance: Annotated[Array, '5n', '5n']
     cross: Annotated[Array, 4, '5n']            # of a pose's error (3) and a gyro's scale error
-    window: Window
+    window: MotionWindow
     equations: WindowEquations

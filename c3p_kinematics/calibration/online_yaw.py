@@ -16,7 +16,7 @@ import numpy as np
 
 from c3p_description.model import Array
 from c3p_kinematics.calibration._window_kernels import accumulate, clear
-from c3p_kinematics.calibration.calibration_states import Window
+from c3p_kinematics.calibration.calibration_states import MotionWindow
 from c3p_kinematics.calibration.gyro import LEAST_TURN, LONGEST_GAP, SETTLED, STEPS, GyroSettings
 from c3p_kinematics.calibration.online import SelfCalibration
 from c3p_kinematics.calibration.parameters import window_length
@@ -53,7 +53,7 @@ class YawLearner:
         self.calibration, self.settings = calibration, settings or GyroSettings()
         robot = calibration.robot
         n = robot.count
-        self._window = Window.new(n)
+        self._window = MotionWindow.new(n)
         known = calibration.settings.calibration
         self._step = STEPS * max(known.wheel_resolution, known.steering_resolution, 1e-9)
         lever = float(np.sum((robot.hip_position - robot.hip_position.mean(axis=0))**2))

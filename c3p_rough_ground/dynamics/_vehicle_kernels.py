@@ -63,7 +63,7 @@ class System(NamedTuple):
     share: np.ndarray
 
 
-class Span(NamedTuple):
+class RunSpan(NamedTuple):
     """
     Part of a run.
 

@@ -119,7 +119,7 @@ class HeavyDrive:
             some = min(chunk, count - at)
             at, code, which = kernels.drive(
                 self.heavy.system, self._ground, self.state, table,
-                kernels.Span(at, some, float(period), steps), self._memory, records)
+                kernels.RunSpan(at, some, float(period), steps), self._memory, records)
             self.ended = self._reason(code, which) if code else self._watch()
         return kernels.Records(*(part[:at + 1] for part in records))
 

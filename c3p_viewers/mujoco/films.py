@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import importlib.util
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from PIL import Image
@@ -20,6 +21,25 @@ KINDS = ('mp4', 'gif')
 # colours of a GIF, the same in all its pictures, and the number of pictures they are chosen from
 COLOURS = 255
 SAMPLES = 9
+
+
+class FilmFormat(NamedTuple):
+    """
+    Format of a film.
+
+    Attributes
+    ----------
+    speed : float
+        Robot time per time of the film; 0.2 is slow motion.
+    size : (2,) sequence of int
+        Width and height, pixels; even.
+    rate : float, 1/s
+        Pictures per second of the film.
+    """
+
+    speed: float = 1.0
+    size: Sequence[int] = (1280, 720)
+    rate: float = 30.0
 
 
 def check_film(kind: str) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,7 +16,7 @@ from c3p_description.model import Array, CasterRobot
 from c3p_description.reading.loader import load_casters
 from c3p_kinematics.singularity import Lines, singularity
 from c3p_viewers.mujoco.caption import AHEAD, AIM, DRIVEN, TRUE, Text, caption
-from c3p_viewers.mujoco.films import FilmWriter, write_png
+from c3p_viewers.mujoco.films import FilmFormat, FilmWriter, write_png
 from c3p_viewers.mujoco.shapes import LIFT, add_path, add_shapes, in_world
 from c3p_viewers.mujoco.studio import SIZE, RobotPlacement, Studio
 from c3p_viewers.mujoco.view import View
@@ -162,25 +162,6 @@ def picture(source: BagSource, robot: CasterRobot, description: str | Path, path
     with CasterStudio(description, size) as studio:
         view = _view(robot, moment, _travel(moment))
         return write_png(path, _explained(studio, source, robot, moment, view, size))
-
-
-class FilmFormat(NamedTuple):
-    """
-    Format of a film.
-
-    Attributes
-    ----------
-    speed : float
-        Robot time per time of the film; 0.2 is slow motion.
-    size : (2,) sequence of int
-        Width and height, pixels; even.
-    rate : float, 1/s
-        Pictures per second of the film.
-    """
-
-    speed: float = 1.0
-    size: Sequence[int] = SIZE
-    rate: float = FRAME_RATE
 
 
 def scene_film(source: BagSource, robot: CasterRobot, description: str | Path, path: str | Path,
