@@ -6,6 +6,9 @@ With ``A = L Lᵀ`` and ``y = Lᵀ q̈``, constrained motion is the point neares
 satisfies ``Xᵀ y = b``, where the columns of ``X = L⁻¹Bᵀ`` are kept as rows here. Orthogonalising
 these, and not forming the product XᵀX = B A⁻¹ Bᵀ, keeps small singular values: the product would
 square them. Arrays may be larger than the m rows and n freedoms that are meant.
+
+`orthogonalize` takes the longest row first and keeps the factor; `orthonormalise`, for a few
+equations whose least solution alone is wanted, takes rows in their order and carries a right side.
 """
 
 from __future__ import annotations
@@ -19,6 +22,11 @@ from c3p_kernels.compiled import kernel
 
 # a pivot of A below this fraction of its diagonal is rounding: no inertia resists the joint
 PIVOT_TOLERANCE = 1e-14
+# fraction of the longest row below which a row counts as dependent: rounding leaves 1e-15 of rows
+# that cancel, and a constraint this weak would respond to 1e-8 rad with full speed
+ROW_TOLERANCE = 1e-8
+# a row reduced below this fraction of its length is made orthogonal once more
+TWICE = 0.5
 
 
 class RowBasis(NamedTuple):
@@ -162,6 +170,51 @@ def orthogonalize(x: np.ndarray, r: np.ndarray, order: np.ndarray, least: float,
             for i in range(n):
                 x[j, i] -= along * x[k, i]
     return m
+
+
+@kernel
+def orthonormalise(rows: np.ndarray, width: int) -> tuple[int, float]:
+    """
+    Make the rows [A | b] orthonormal in A, in place; return their number and smallest pivot.
+
+    Rows that depend on earlier ones become zero. The least x with A x = b is then Aᵀ b. The pivot
+    is relative to the longest row.
+    """
+    count = rows.shape[0]
+    rank = 0
+    longest = 0.0
+    for i in range(count):
+        square = 0.0
+        for j in range(width):
+            square += rows[i, j] * rows[i, j]
+        longest = max(longest, square)
+    longest = math.sqrt(longest)
+    smallest = math.inf
+    for i in range(count):
+        length = longest
+        left = 0.0
+        for _ in range(2):
+            for k in range(i):
+                dot = 0.0
+                for j in range(width):
+                    dot += rows[i, j] * rows[k, j]
+                for j in range(width + 1):
+                    rows[i, j] -= dot * rows[k, j]
+            square = 0.0
+            for j in range(width):
+                square += rows[i, j] * rows[i, j]
+            left = math.sqrt(square)
+            if left > TWICE * length or left <= ROW_TOLERANCE * longest:
+                break
+            length = left
+        scale = 0.0
+        if left > ROW_TOLERANCE * longest:
+            rank += 1
+            smallest = min(smallest, left)
+            scale = 1.0 / left
+        for j in range(width + 1):
+            rows[i, j] *= scale
+    return rank, smallest / longest if rank else 0.0
 
 
 @kernel

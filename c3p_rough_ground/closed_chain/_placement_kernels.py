@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 
 from c3p_kernels.compiled import borrowed, inlined, kernel
-from c3p_kernels.orthonormal import orthonormalise
+from c3p_kernels.dense import orthonormalise
 from c3p_rough_ground.closed_chain._geometry_kernels import (
     GX,
     GY,

@@ -24,7 +24,7 @@ import math
 from typing import NamedTuple
 
 from c3p_kernels.compiled import borrowed, inlined, kernel
-from c3p_kernels.orthonormal import orthonormalise
+from c3p_kernels.dense import orthonormalise
 from c3p_rough_ground.closed_chain._geometry_kernels import (
     GROUND,
     OFF,
