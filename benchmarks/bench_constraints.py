@@ -36,6 +36,7 @@ from c3p_multibody.constraints import (
     solve,
 )
 from c3p_multibody.constraints import _step_kernels as kernels
+from c3p_multibody.constraints.constraint_states import ConstrainedSystem
 from c3p_multibody.constraints.motion import STABILISATIONS
 from c3p_multibody.trees import Body, Joint, Tree, bias, crba
 
@@ -94,12 +95,16 @@ class Pinocchio:
                                       self.settings)
 
 
+cut_system = ConstrainedSystem.cut
+
+
 @kernel
-def constrained_loop(floats, ints, order, n, m, count):
+def constrained_loop(block, links, ties, order, count):
     """Compiled loop over the fast path; the state changes each time."""
     for _ in range(count):
-        floats[-5, 0] += 1e-12
-        kernels.constrained(floats, ints, order, n, m, 0.0)
+        system = cut_system(block, (len(links), len(order), len(ties)))
+        system.vectors[0, 0] += 1e-12
+        kernels.constrained(block, links, ties, order, 0.0)
 
 
 def generated_loop(fast: ConstrainedDynamics) -> Callable[[int], object]:

@@ -3,8 +3,8 @@
 """
 Compiled constrained motion: accelerations of one state, and many Runge-Kutta steps. No checks.
 
-One array holds all memory (`space` divides it), as handing over each array costs time. A state is
-a (5, n) array: q, q̇, τ, viscous friction of the joints, and q̈ as a result.
+The memory is a ConstraintSpace (constraint_states.py). A state is a (5, n) array: q, q̇, τ, viscous
+friction of the joints, and q̈ as a result.
 """
 
 from __future__ import annotations
@@ -13,11 +13,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from c3p_kernels.compiled import inlined, kernel
+from c3p_kernels.compiled import kernel
 from c3p_kernels.dense import RowBasis, backward, cholesky, forward, orthogonalize, reach
-from c3p_multibody.constraints._row_kernels import RELATIVE, RowTerms, TieArrays, evaluate, gaps
+from c3p_multibody.constraints._row_kernels import RowTerms, TieArrays, evaluate, gaps
 from c3p_multibody.constraints._sweep_kernels import sweep
+from c3p_multibody.constraints.constraint_states import ConstrainedSystem, ConstraintSpace
 from c3p_multibody.trees.description import Arrays
+
+cut_space = ConstraintSpace.cut
+cut_system = ConstrainedSystem.cut
 
 # returned by `accelerations` on success, else it is the row without inertia
 FINE = -1
@@ -26,48 +30,7 @@ FINE = -1
 DONE, CLOSES, OPENS, EMPTY, LOST, DISAGREE = 0, 1, 2, 3, 4, 5
 # columns of a line of the log behind t, q and q̇
 KINETIC, POTENTIAL, WORK, FRICTION, DRIVEN, CLOSURE, RANK, FACTS = 0, 1, 2, 3, 4, 5, 6, 7
-Q, QD, TAU, DAMPING, QDD, VECTORS = 0, 1, 2, 3, 4, 5
-B, X, R = 0, 1, 2
-
-
-class Space(NamedTuple):
-    """
-    Memory for a tree with n bodies and m rows, cut from one array by `space`.
-
-    Its rows are longer than what is meant of them.
-
-    Attributes
-    ----------
-    frames, bodies : (n + 1, …) and (n, …) arrays
-        Those of `sweep`.
-    a, l : (n, n) arrays
-        A and its Cholesky factor.
-    jac : (n, 6) array
-        Of `evaluate`.
-    b, x, r : (m, n), (m, n) and (m, m) arrays
-        B, and the orthonormal rows with their factor.
-    rows : (7, m) array
-        g, Ḃq̇, error, target, λ, unused multipliers of projections, work memory of `reach`.
-    columns : (8, n) array
-        c, one for `onto`, then the integrator's own.
-    facts : (2, …) array
-        For `relate` (0); potential energy, rank, disagreement (1).
-    order : (m,) int array
-        Order of the orthonormal rows.
-    """
-
-    frames: np.ndarray
-    bodies: np.ndarray
-    a: np.ndarray
-    l: np.ndarray
-    jac: np.ndarray
-    b: np.ndarray
-    x: np.ndarray
-    r: np.ndarray
-    rows: np.ndarray
-    columns: np.ndarray
-    facts: np.ndarray
-    order: np.ndarray
+Q, QD, TAU, DAMPING, QDD = 0, 1, 2, 3, 4
 
 
 class SolverRule(NamedTuple):
@@ -124,43 +87,20 @@ class MotionArrays(NamedTuple):
         q, q̇, τ, viscous friction of the joints, and q̈.
     sums : (5, 3) array
         Row 0: work so far, of torques, friction and driven constraints; others: work memory.
-    work : array
-        That of `memory`.
+    space : array
+        Block of a ConstraintSpace.
     order : (m,) int array
-        That of `Space`.
+        Of the orthonormal rows.
     """
 
     state: np.ndarray
     sums: np.ndarray
-    work: np.ndarray
+    space: np.ndarray
     order: np.ndarray
 
 
-ROWS = 7
-COLUMNS = 8
-
-
-def memory(n: int, m: int) -> np.ndarray:
-    """Return an array for `space`, with the world's frame filled in."""
-    work = np.zeros((5 * n + 1 + 3 * m + ROWS + COLUMNS + 2, max(RELATIVE, n, m)))
-    work[n, [0, 4, 8]] = 1.0
-    return work
-
-
-@inlined
-def space(work, order, n):
-    """Return views of the parts of an array of `memory`; `order` is that of the rows."""
-    m = len(order)
-    i = 5 * n + 1
-    k = i + 3 * m
-    return Space(work[:n + 1], work[n + 1:2 * n + 1], work[2 * n + 1:3 * n + 1],
-                 work[3 * n + 1:4 * n + 1], work[4 * n + 1:i], work[i:i + m],
-                 work[i + m:i + 2 * m], work[i + 2 * m:k], work[k:k + ROWS],
-                 work[k + ROWS:k + ROWS + COLUMNS], work[k + ROWS + COLUMNS:], order)
-
-
 @kernel
-def accelerations(tree, ties, state, time, rule, w):
+def accelerations(tree, ties, state, time, rule, w, order):
     """
     Write q̈ and λ of ``A q̈ + c = τ − D q̇ + Bᵀλ``, ``B q̈ = ġ − Ḃq̇``; return FINE or a row.
 
@@ -168,75 +108,58 @@ def accelerations(tree, ties, state, time, rule, w):
     `state`, all else is written to the space `w`.
     """
     n = len(tree.links)
-    m = len(w.b)
-    facts = w.facts[1]
-    c = w.columns[0]
+    m = len(order)
+    c = w.forces
     q = state[Q]
     qd = state[QD]
     tau = state[TAU]
     damping = state[DAMPING]
     qdd = state[QDD]
-    facts[0] = sweep(tree, q, qd, w.frames, w.bodies, w.a, c)
+    w.potential[0] = sweep(tree, q, qd, w.frames, w.bodies, w.inertia, c)
     # y = Lᵀq̈ of the free motion: L⁻¹(τ − Dq̇ − c)
-    empty = cholesky(w.a, w.l, n)
+    empty = cholesky(w.inertia, w.lower, n)
     if empty >= 0:
         return empty
     for i in range(n):
         qdd[i] = tau[i] - damping[i] * qd[i] - c[i]
-    forward(w.l, qdd, n)
-    facts[1] = 0.0
-    facts[2] = 0.0
+    forward(w.lower, qdd, n)
+    w.rank[0] = 0.0
+    w.disagreement[0] = 0.0
     if m > 0:
-        rate = w.rows[0]
-        bias = w.rows[1]
-        error = w.rows[2]
-        target = w.rows[3]
-        evaluate(tree.links, w.frames, ties, time, w.jac, w.facts[0],
-                 RowTerms(w.b, rate, bias, error))
+        jacobian = w.jacobian
+        target = w.target
+        rows = w.rows
+        evaluate(tree.links, w.frames, ties, time, w.walk, w.relation,
+                 RowTerms(jacobian, w.rate, w.bias, w.error))
         # target ġ − Ḃq̇ with Baumgarte's feedback, and the rows X ᵀ = B L⁻ᵀ
         omega = rule.frequency
         for j in range(m):
-            target[j] = -bias[j]
+            target[j] = -w.bias[j]
             if omega > 0.0:
-                off = -rate[j]
+                off = -w.rate[j]
                 for i in range(n):
-                    off += w.b[j, i] * qd[i]
-                target[j] -= omega * (2.0 * off + omega * error[j])
+                    off += jacobian[j, i] * qd[i]
+                target[j] -= omega * (2.0 * off + omega * w.error[j])
             for i in range(n):
-                w.x[j, i] = w.b[j, i]
-            forward(w.l, w.x[j], n)
+                rows[j, i] = jacobian[j, i]
+            forward(w.lower, rows[j], n)
         # project y onto the rows; then back to q̈ = L⁻ᵀ y
-        rank = orthogonalize(w.x, w.r, w.order, rule.least_row, m, n)
-        facts[1] = rank
-        facts[2] = reach(RowBasis(w.x, w.r, w.order), rank, target, qdd, w.rows[4], w.rows[6], m,
-                         n)
-    backward(w.l, qdd, n)
+        rank = orthogonalize(rows, w.factor, order, rule.least_row, m, n)
+        w.rank[0] = rank
+        w.disagreement[0] = reach(RowBasis(rows, w.factor, order), rank, target, qdd,
+                                  w.multipliers, w.moves, m, n)
+    backward(w.lower, qdd, n)
     return FINE
 
 
-def desk(n: int, m: int, ties: int) -> tuple[np.ndarray, np.ndarray]:
-    """
-    Return two arrays with all inputs of `constrained`, as handing over each array costs time.
-
-    Behind the rows of `memory` are the tree's numbers (n rows), places (one row for each tie),
-    gravity, rule, and the state (5 rows). The integers are links (n rows) and ties.
-    """
-    work = memory(n, m)
-    more = np.zeros((n + ties + 2 + VECTORS, work.shape[1]))
-    return np.vstack([work, more]), np.zeros((n + ties, 6), np.int64)
-
-
 @kernel
-def constrained(floats, ints, order, n, m, time):
-    """Write q̈ (the last row of `floats`) of the state in the rows before it; see `desk`."""
-    ties = len(ints) - n
-    i = 5 * n + 1 + 3 * m + ROWS + COLUMNS + 2
-    j = i + n
-    k = j + ties
-    rule = SolverRule(floats[k + 1, 0], floats[k + 1, 1], 0.0, 0.0, False)
-    tree = Arrays(ints[:n], floats[i:j], floats[k])
-    packed = TieArrays(ints[n:], floats[j:k])
-    return accelerations(tree, packed, floats[k + 2:], time, rule, space(floats[:i], order, n))
+def constrained(block, links, ties, order, time):
+    """Write q̈ of a ConstrainedSystem; `links` and `ties` are its integers, `order` (m,) memory."""
+    system = cut_system(block, (len(links), len(order), len(ties)))
+    rule = SolverRule(system.least_row, system.frequency, 0.0, 0.0, False)
+    return accelerations(Arrays(links, system.numbers, system.gravity),
+                         TieArrays(ties, system.places), system.vectors, time, rule,
+                         system.space, order)
 
 
 @kernel
@@ -248,40 +171,41 @@ def powers(w, qd, tau, damping, out):
     for i in range(len(qd)):
         out[0] += tau[i] * qd[i]
         out[1] += damping[i] * qd[i] * qd[i]
-    for j in range(len(w.b)):
-        out[2] += w.rows[4, j] * w.rows[0, j]
+    for j in range(len(w.rate)):
+        out[2] += w.multipliers[j] * w.rate[j]
 
 
 @kernel
-def onto(w, q, qd):
+def onto(w, order, q, qd):
     """
     Project q and q̇, in the metric of A, onto the constraints.
 
     One step of Newton's method each, with the present B.
     """
     n = len(q)
-    m = len(w.b)
-    rank = int(w.facts[1, 1])
-    basis = RowBasis(w.x, w.r, w.order)
-    y = w.columns[1]
+    m = len(order)
+    rank = int(w.rank[0])
+    basis = RowBasis(w.rows, w.factor, order)
+    target = w.target
+    y = w.shift
     # B δq = −error with the least δq
     for j in range(m):
-        w.rows[3, j] = -w.rows[2, j]
+        target[j] = -w.error[j]
     for i in range(n):
         y[i] = 0.0
-    reach(basis, rank, w.rows[3], y, w.rows[5], w.rows[6], m, n)
-    backward(w.l, y, n)
+    reach(basis, rank, target, y, w.unused, w.moves, m, n)
+    backward(w.lower, y, n)
     for i in range(n):
         q[i] += y[i]
         y[i] = 0.0
     # B (q̇ + δ) = g with the least δ
     for j in range(m):
-        total = w.rows[0, j]
+        total = w.rate[j]
         for i in range(n):
-            total -= w.b[j, i] * qd[i]
-        w.rows[3, j] = total
-    reach(basis, rank, w.rows[3], y, w.rows[5], w.rows[6], m, n)
-    backward(w.l, y, n)
+            total -= w.jacobian[j, i] * qd[i]
+        target[j] = total
+    reach(basis, rank, target, y, w.unused, w.moves, m, n)
+    backward(w.lower, y, n)
     for i in range(n):
         qd[i] += y[i]
 
@@ -290,22 +214,22 @@ def onto(w, q, qd):
 def note(w, q, qd, time, sums, closure, line):
     """Write a line of the log: t, q, q̇, energies, work done so far, closure, rank, λ."""
     n = len(q)
-    m = len(w.b)
+    m = len(w.multipliers)
     kinetic = 0.0
     for i in range(n):
         along = 0.0
         for k in range(n):
-            along += w.a[i, k] * qd[k]
+            along += w.inertia[i, k] * qd[k]
         kinetic += 0.5 * qd[i] * along
         line[1 + i], line[1 + n + i] = q[i], qd[i]
     line[0] = time
     at = 1 + 2 * n
-    line[at + KINETIC], line[at + POTENTIAL] = kinetic, w.facts[1, 0]
+    line[at + KINETIC], line[at + POTENTIAL] = kinetic, w.potential[0]
     for k in range(3):
         line[at + WORK + k] = sums[k]
-    line[at + CLOSURE], line[at + RANK] = closure, w.facts[1, 1]
+    line[at + CLOSURE], line[at + RANK] = closure, w.rank[0]
     for j in range(m):
-        line[at + FACTS + j] = w.rows[4, j]
+        line[at + FACTS + j] = w.multipliers[j]
 
 
 @kernel
@@ -313,7 +237,7 @@ def closing(w, contacts, margin):
     """Return the first watched contact that is below its plane and approaching, or −1."""
     gap = contacts.gap[0]
     speed = contacts.gap[1]
-    gaps(w.frames, contacts.guards, w.facts[0], gap, speed)
+    gaps(w.frames, contacts.guards, w.relation, gap, speed)
     for k in range(len(contacts.watch)):
         if contacts.watch[k] == -1 and gap[k] < -margin and speed[k] < 0.0:
             return k
@@ -324,7 +248,7 @@ def closing(w, contacts, margin):
 def letting_go(w, watch):
     """Return the first closed contact that would pull, or −1."""
     for k in range(len(watch)):
-        if watch[k] >= 0 and w.rows[4, watch[k]] < 0.0:
+        if watch[k] >= 0 and w.multipliers[watch[k]] < 0.0:
             return k
     return -1
 
@@ -338,8 +262,9 @@ def march(tree, ties, contacts, motion, time, h, rule, log_out):
     closes or opens the state is that at the beginning of the step with the event.
     """
     n = len(tree.links)
-    m = len(motion.order)
-    w = space(motion.work, motion.order, n)
+    order = motion.order
+    m = len(order)
+    w = cut_space(motion.space, (n, m))
     state = motion.state
     sums = motion.sums
     q = state[Q]
@@ -347,18 +272,18 @@ def march(tree, ties, contacts, motion, time, h, rule, log_out):
     tau = state[TAU]
     damping = state[DAMPING]
     qdd = state[QDD]
-    base_q = w.columns[2]
-    base_qd = w.columns[3]
-    sum_q = w.columns[4]
-    sum_qd = w.columns[5]
-    slope = w.columns[6]
+    base_q = w.base_q
+    base_qd = w.base_qd
+    sum_q = w.sum_q
+    sum_qd = w.sum_qd
+    slope = w.slope
     stage = 4
     step = -1
     begin = time
     now = time
     while True:
         # stages 1 to 3 of a step, or (4) its end, which is the beginning of the next
-        empty = accelerations(tree, ties, state, now, rule, w)
+        empty = accelerations(tree, ties, state, now, rule, w, order)
         if empty >= 0:
             return EMPTY, max(step, 0), empty
         # events are checked at the end of a step: a negative λ, then a contact below its plane
@@ -378,14 +303,14 @@ def march(tree, ties, contacts, motion, time, h, rule, log_out):
             off = 0.0
             if m > 0 and step >= 0:
                 for j in range(m):
-                    off = max(off, abs(w.rows[2, j]))
+                    off = max(off, abs(w.error[j]))
                 if rule.project:
-                    onto(w, q, qd)
+                    onto(w, order, q, qd)
             step += 1
             note(w, q, qd, now, sums[0], off, log_out[step])
             if culprit >= 0:
                 return kind, 0, culprit
-            if w.facts[1, 2] > rule.disagreement:
+            if w.disagreement[0] > rule.disagreement:
                 return DISAGREE, step, 0
             if step == len(log_out) - 1:
                 return DONE, step, -1

@@ -17,6 +17,11 @@ from numpy.typing import ArrayLike
 from c3p_multibody.constraints import _step_kernels as kernels
 from c3p_multibody.constraints._row_kernels import DISTANCE
 from c3p_multibody.constraints._straight_kernels import MEMORY, WEAK, StraightMemory
+from c3p_multibody.constraints.constraint_states import (
+    VECTORS,
+    ConstraintSpace,
+    with_world,
+)
 from c3p_multibody.constraints.contact_state import Contacts
 from c3p_multibody.constraints.generated import Generated, TracedSystem, made, ready
 from c3p_multibody.constraints.impacts import Impact
@@ -119,7 +124,7 @@ class ConstrainedMotion:
         if hold < 1:
             raise ConstraintError(f'hold = {hold}: must be one step or more')
         self.tree, self.time, self.step, self._hold = tree, 0.0, float(step), int(hold)
-        self._state = np.zeros((kernels.VECTORS, tree.count))
+        self._state = np.zeros((VECTORS, tree.count))
         self._state[kernels.Q], self._state[kernels.QD] = (checked(tree, 'q', q),
                                                            checked(tree, 'qd', qd))
         damps = np.broadcast_to(np.asarray(damping, float), (tree.count,))
@@ -317,11 +322,10 @@ class ConstrainedMotion:
         self._packed = pack(self.tree, (*self.constraints, *closed),
                             [since for _, since in self._constraints])
         m = len(self._packed.labels)
-        self._motion = kernels.MotionArrays(self._state, self._sums,
-                                            kernels.memory(self.tree.count, m),
+        space = with_world(ConstraintSpace.new((self.tree.count, m)))
+        self._motion = kernels.MotionArrays(self._state, self._sums, space.block,
                                             np.zeros(m, np.int64))
-        space = kernels.space(self._motion.work, self._motion.order, self.tree.count)
-        self._found = space.rows[4, :m]
+        self._found = space.multipliers
         self._watch = self._contacts.watched(m)
         self._noted = -1.0
         self._code = None

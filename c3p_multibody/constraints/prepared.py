@@ -9,6 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_multibody.constraints import _step_kernels as kernels
+from c3p_multibody.constraints.constraint_states import (
+    ConstrainedSystem,
+    ConstraintSpace,
+    with_world,
+)
 from c3p_multibody.constraints.generated import generate
 from c3p_multibody.constraints.kinds import Constraint
 from c3p_multibody.constraints.null_space import RANK_TOLERANCE
@@ -68,20 +73,17 @@ class ConstrainedDynamics:
         n = tree.count
         m = len(packed.labels)
         self.tree, self.labels = tree, packed.labels
-        floats, ints = kernels.desk(n, m, len(packed.ties))
-        ints[:n, :3], ints[n:] = tree.arrays.links, packed.ties
-        rest = floats[len(kernels.memory(n, m)):]
-        numbers = tree.arrays.numbers
-        k = n + len(packed.ties)
-        rest[:n, :numbers.shape[1]], rest[n:k, :packed.places.shape[1]] = numbers, packed.places
-        rest[k, :3] = tree.arrays.gravity
-        rest[k + 1, :2] = (RANK_TOLERANCE, frequency)
-        self._fixed = (floats, ints, np.zeros(m, np.int64), n, m)
-        self._m = m
+        system = ConstrainedSystem.new((n, m, len(packed.ties)), least_row=RANK_TOLERANCE,
+                                       frequency=frequency)
+        system.numbers[:] = tree.arrays.numbers
+        system.gravity[:] = tree.arrays.gravity
+        system.places[:] = packed.places
+        self._space = with_world(system.space)
+        self._fixed = (system.block, tree.arrays.links, packed.ties, np.zeros(m, np.int64))
         # state as in _step_kernels.py
-        self._state = rest[k + 2:]
-        self._q, self._qd, self._tau, self._qdd = (self._state[at, :n] for at in (0, 1, 2, 4))
-        self._space = kernels.space(floats[:len(floats) - len(rest)], self._fixed[2], n)
+        self._state = system.vectors
+        self._q, self._qd, self._tau, self._qdd = (self._state[at] for at in (
+            kernels.Q, kernels.QD, kernels.TAU, kernels.QDD))
         self._empty = kernels.FINE
         self._general = True
         self._time = 0.0
@@ -151,7 +153,7 @@ class ConstrainedDynamics:
         self._empty = kernels.constrained(*self._fixed, time)
         return self._qdd
 
-    def _terms(self) -> kernels.Space:
+    def _terms(self) -> ConstraintSpace:
         """Return the general solver's memory for the last state."""
         if not self._general:
             self._general, self._empty = True, kernels.constrained(*self._fixed, self._time)
@@ -166,38 +168,38 @@ class ConstrainedDynamics:
     def multipliers(self) -> Array:
         """Constraint forces λ (m,) of the last call, on each body, along its rows."""
         if self._general:
-            return self._space.rows[4, :self._m].copy()
+            return self._space.multipliers.copy()
         n = self.tree.count
-        return self._room[1][n + 2:n + 2 + self._m].copy()
+        return self._room[1][n + 2:n + 2 + len(self.labels)].copy()
 
     @property
     def rank(self) -> int:
         """Independent rows of the last call."""
         if self._code is None or self._general:
-            return int(self._space.facts[1, 1])
+            return int(self._space.rank[0])
         return self._code.rank
 
     @property
     def disagreement(self) -> float:
         """Largest contradiction of dependent rows of the last call, m/s² or rad/s²."""
-        return float(self._space.facts[1, 2]) if self._general else 0.0
+        return float(self._space.disagreement[0]) if self._general else 0.0
 
     @property
     def error(self) -> Array:
         """Constraint errors (m,) at the last call, m or rad."""
-        return self._terms().rows[2, :self._m].copy()
+        return self._terms().error.copy()
 
     @property
     def jacobian(self) -> Array:
         """B (m, n) of the last call."""
-        return self._terms().b[:, :self.tree.count].copy()
+        return self._terms().jacobian.copy()
 
     @property
     def inertia(self) -> Array:
         """A (n, n) of the last call."""
-        return self._terms().a[:, :self.tree.count].copy()
+        return self._terms().inertia.copy()
 
     @property
     def bias(self) -> Array:
         """Coriolis, centrifugal and gravity forces c (n,) of the last call."""
-        return self._terms().columns[0, :self.tree.count].copy()
+        return self._terms().forces.copy()

@@ -270,7 +270,8 @@ def test_a_matrix_whose_sides_both_grow_is_where_the_kernel_writes(n):
     assert again.block[1 + n] == -1.0 and made.normal[0, 0] == 0.0
 
 
-@pytest.mark.parametrize('name', ['of', 'new', 'cut', 'cut_for', 'block', 'size', 'sizes', 'values', 'fields'])
+@pytest.mark.parametrize('name', ['of', 'new', 'cut', 'cut_for', 'block', 'size', 'sizes',
+                                  'values', 'fields'])
 def test_a_field_with_the_name_of_a_member_of_each_state_is_refused(name):
     kind = type('Hiding', (Parts,), {'__annotations__': {name: Number}, '__module__': __name__})
     with pytest.raises(TypeError, match=rf'Hiding\.{name}: every state has a {name} of its own'):
