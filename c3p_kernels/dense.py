@@ -8,7 +8,7 @@ these, and not forming the product XᵀX = B A⁻¹ Bᵀ, keeps small singular v
 square them. Arrays may be larger than the m rows and n freedoms that are meant.
 
 `orthogonalize` takes the longest row first and keeps the factor; `orthonormalise`, for a few
-equations whose least solution alone is wanted, takes rows in their order and carries a right side.
+equations of which only the least solution is needed, takes rows in their order and carries a right side.
 """
 
 from __future__ import annotations
@@ -247,8 +247,8 @@ def reach(basis: RowBasis, rank: int, target: np.ndarray, y: np.ndarray,
     """
     Project y onto ``xᵀ y = target``; return the largest contradiction of dependent rows.
 
-    ``y += X λ`` with the multipliers of least norm. `rank` is the result of `orthogonalize`; z is
-    work memory.
+    ``y += X λ`` with the `multipliers_out` (m,) of least norm. `rank` is that of the `basis`
+    (m, n) by `orthogonalize`; z is work memory.
     """
     x = basis.x
     r = basis.r

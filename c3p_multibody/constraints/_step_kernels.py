@@ -79,7 +79,7 @@ class WatchedContacts(NamedTuple):
 
 class MotionArrays(NamedTuple):
     """
-    What steps change.
+    Arrays that a step changes.
 
     Attributes
     ----------

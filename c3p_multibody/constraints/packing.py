@@ -41,7 +41,7 @@ class PackedRows(NamedTuple):
 
     @property
     def arrays(self) -> TieArrays:
-        """What kernels read."""
+        """Arrays for kernels."""
         return TieArrays(self.ties, self.places)
 
 
