@@ -8,7 +8,8 @@ these, and not forming the product XᵀX = B A⁻¹ Bᵀ, keeps small singular v
 square them. Arrays may be larger than the m rows and n freedoms that are meant.
 
 `orthogonalize` takes the longest row first and keeps the factor; `orthonormalise`, for a few
-equations of which only the least solution is needed, takes rows in their order and carries a right side.
+equations of which only the least solution is needed, takes rows in their order and carries a right
+side.
 """
 
 from __future__ import annotations
