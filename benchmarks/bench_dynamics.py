@@ -38,6 +38,7 @@ from c3p_dynamics.caster_dynamics import (
     forward_dynamics,
     inverse_dynamics,
 )
+from c3p_dynamics.caster_states import InverseState
 from c3p_dynamics.prepared import InverseDynamics
 from c3p_kernels.compiled import inlined, kernel
 from c3p_kinematics.casters import (
@@ -128,11 +129,14 @@ class Tree:
         return wheels @ np.linalg.solve(share, force)
 
 
+cut_inverse = InverseState.cut
+
+
 @kernel
-def inverse_loop(pack, vx, count):
+def inverse_loop(pack, count):
     """Compiled loop over the prepared inverse dynamics; the state changes each time."""
     for k in range(count):
-        pack[vx] = 0.3 + 1e-9 * k
+        cut_inverse(pack, 3).demand[3] = 0.3 + 1e-9 * k
         share_packed(pack)
 
 
@@ -216,7 +220,7 @@ def runs() -> tuple[dict[str, Callable[[int], object]], dict[str, Any]]:
         'inverse, prepared call': python(lambda: prepared(state)),
         'inverse, prepared, state in place': python(prepared.solve),
         'inverse, compiled loop': lambda count: inverse_loop(
-            prepared.pack, len(prepared.pack) - 9, count),
+            prepared.pack, count),
         'inverse_dynamics, call': python(lambda: inverse_dynamics(ROBOT, STEERING, TWIST, ACCEL)),
         'inverse_dynamics, row of a sweep': lambda count: inverse_dynamics(
             ROBOT, batch[:count], TWIST, ACCEL),

@@ -1,22 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: ANN001, ANN202 (the compiler infers the types)
 """
-Compiled inverse dynamics on one packed array: `share_packed`, and batches of it.
+Compiled inverse dynamics on one declared state: `share_packed`, and batches of it.
 
 Calling compiled code from Python costs some 50 ns for each array that is handed over, more than
-the arithmetic. So the robot, the weight, the work memory, the state and the torques are one array
-of floats, made by `packed_inverse`:
-
-    [m, m cx, m cy, inertia about the origin, w_s, tolerance, constant part of A · 5]
-    [x, y, 1/d, r, μ_e, μ_a, κ, driven/r, driven/r² − w/d², w/d, cos θ, sin θ, w, motor] · n
-    [θ_s · n, vx, vy, ω, v̇x, v̇y, ω̇]                                              state
-    [τ · n, τ_s · n]                                                              result
-
-w is the weight of the steering motor of a caster, or w_s of a virtual one (motor = 0), whose
-torque is dropped. Where the motors reach every acceleration at any steering angles there are no
-virtual ones, and the first w_s is 1. With eᵀe + aᵀa = 1, what a caster adds to
-A = J_xᵀJ_x + w J_sᵀJ_s is constant but for its ninth column times eᵀe, and for what the turning
-of the platform adds to its steering rate.
+the arithmetic. So the robot, the weight, the work memory, the demand and the torques are one
+array, the block of an `InverseState`.
 """
 
 from __future__ import annotations
@@ -35,36 +24,44 @@ from c3p_dynamics._caster_equations import (
     turning_part,
 )
 from c3p_dynamics._sharing_kernels import MotorSet, share_least_norm
+from c3p_dynamics.caster_states import InverseState
 from c3p_kernels.compiled import inlined, kernel
 from c3p_kernels.elementary import circle
 from c3p_kernels.small import RANK_TOLERANCE
-
-HEAD = 11
-ROW = 14
 
 # determinant of A over the product of its diagonal, from which on cofactors are as good as pivots:
 # they lose this factor of a double's digits, and need one division instead of four in a row
 WELL_SPANNED = 1e-3
 
 
+cut_inverse = InverseState.cut
+# numbers of a block, of which some grow with the casters
+FIXED = InverseState.size.of(0)
+EACH = InverseState.size.of(1) - FIXED
+
+
 @inlined
-def count_of(pack):
-    """Return the number of casters that a packed array is for."""
-    return (len(pack) - HEAD - 6) // (ROW + 3)
+def count_of(block):
+    """Return the number of casters that a block is for."""
+    return (len(block) - FIXED) // EACH
 
 
 @kernel
-def packed_inverse(geometry, inertia, platform, driven, motors, spanned, weight, tolerance):
+def packed_inverse(numbers, driven, motors, spanned, weight, tolerance):
     """
-    Return the packed array of a robot, at rest with all steering angles 0.
+    Return the block of a robot, at rest with all steering angles 0.
 
-    `motors` (n,) are the weights of steering motors, 0 without; `spanned`: no virtual ones.
+    `numbers` are RobotNumbers, `motors` (n,) the weights of steering motors, 0 without; `spanned`:
+    no virtual ones.
     """
+    geometry = numbers.geometry
+    inertia = numbers.inertia
     n = len(geometry)
-    pack = np.zeros(HEAD + 6 + (ROW + 3) * n)
-    pack[0], pack[1], pack[2], pack[3] = platform_terms(platform)
-    pack[4] = 1.0 if spanned else weight
-    pack[5] = tolerance
+    block = np.zeros(FIXED + EACH * n)
+    s = cut_inverse(block, n)
+    s.platform[0], s.platform[1], s.platform[2], s.platform[3] = platform_terms(numbers.platform)
+    s.weight[0] = 1.0 if spanned else weight
+    s.tolerance[0] = tolerance
     virtual = 0.0 if spanned else weight
     passive = 0
     yaw = 0.0
@@ -73,9 +70,8 @@ def packed_inverse(geometry, inertia, platform, driven, motors, spanned, weight,
             yaw += motors[i]
         else:
             passive += 1
-    pack[10] = passive * virtual + yaw
+    s.normal[4] = passive * virtual + yaw
     for i in range(n):
-        at = HEAD + ROW * i
         x = geometry[i, 0]
         y = geometry[i, 1]
         d = geometry[i, 2]
@@ -83,25 +79,31 @@ def packed_inverse(geometry, inertia, platform, driven, motors, spanned, weight,
         own = motors[i] if motors[i] > 0.0 else virtual
         wheel = gain * gain
         steer = own / (d * d)
-        pack[at], pack[at + 1], pack[at + 2], pack[at + 3] = x, y, 1.0 / d, geometry[i, 3]
-        pack[at + 4], pack[at + 5], pack[at + 6] = inertia[i, 0], inertia[i, 1], inertia[i, 2]
-        pack[at + 7] = gain
-        pack[at + 8] = wheel - steer
-        pack[at + 9] = own / d
-        pack[at + 12], pack[at + 13] = own, 1.0 if motors[i] > 0.0 else 0.0
+        s.x[i] = x
+        s.y[i] = y
+        s.per_offset[i] = 1.0 / d
+        s.radius[i] = geometry[i, 3]
+        s.rolling[i] = inertia[i, 0]
+        s.axle[i] = inertia[i, 1]
+        s.kappa[i] = inertia[i, 2]
+        s.gain[i] = gain
+        s.turning[i] = wheel - steer
+        s.pull[i] = own / d
+        s.share[i] = own
+        s.motor[i] = 1.0 if motors[i] > 0.0 else 0.0
         # [[w/d², 0], [0, 1/r²]] at the pivot
-        pack[6] += steer
-        pack[7] -= steer * y
-        pack[8] += wheel
-        pack[9] += wheel * x
-        pack[10] += steer * y * y + wheel * x * x
-    return pack
+        s.normal[0] += steer
+        s.normal[1] -= steer * y
+        s.normal[2] += wheel
+        s.normal[3] += wheel * x
+        s.normal[4] += steer * y * y + wheel * x * x
+    return block
 
 
 @kernel
-def _share_dropped(pack, f0, f1, f2):
+def _share_dropped(s, f0, f1, f2):
     """Add the least-norm allocation of a force to the torques; unreachable parts are dropped."""
-    n = count_of(pack)
+    n = len(s.x)
     wheel = np.empty((n, 3))
     steer = np.empty((n, 3))
     weight = np.empty(n)
@@ -113,84 +115,83 @@ def _share_dropped(pack, f0, f1, f2):
     force[2] = f2
     known = f0 + f1 + f2
     for i in range(n):
-        at = HEAD + ROW * i
-        known += pack[at + 10]
-        x = pack[at]
-        y = pack[at + 1]
-        per_offset = pack[at + 2]
-        gain = pack[at + 7]
-        c, s = pack[at + 10], pack[at + 11]
-        driven[i], steered[i], weight[i] = gain > 0.0, pack[at + 13] > 0.0, pack[at + 12]
-        wheel[i, 0] = -s * gain
-        wheel[i, 1] = c * gain
-        wheel[i, 2] = (c * x + s * y) * gain
-        steer[i, 0] = -c * per_offset
-        steer[i, 1] = -s * per_offset
-        steer[i, 2] = -(s * x - c * y) * per_offset - 1.0
+        x = s.x[i]
+        y = s.y[i]
+        per_offset = s.per_offset[i]
+        gain = s.gain[i]
+        cosine = s.cosine[i]
+        sine = s.sine[i]
+        known += cosine
+        driven[i] = gain > 0.0
+        steered[i] = s.motor[i] > 0.0
+        weight[i] = s.share[i]
+        wheel[i, 0] = -sine * gain
+        wheel[i, 1] = cosine * gain
+        wheel[i, 2] = (cosine * x + sine * y) * gain
+        steer[i, 0] = -cosine * per_offset
+        steer[i, 1] = -sine * per_offset
+        steer[i, 2] = -(sine * x - cosine * y) * per_offset - 1.0
     # a state that is not finite ends here, too; LAPACK would raise, which a loop must not meet
     if math.isfinite(known):
-        share_least_norm(wheel, steer, MotorSet(driven, steered, weight), force, pack[5],
-                         pack[len(pack) - 2 * n:])
+        share_least_norm(wheel, steer, MotorSet(driven, steered, weight), force, s.tolerance[0],
+                         s.torque)
     else:
-        pack[len(pack) - 2 * n:] = np.nan
+        s.torque[:] = np.nan
 
 
 @inlined
-def _add_share(pack, n, z0, z1, z2):
+def _add_share(s, n, z0, z1, z2):
     """Add ``J_x z`` to the torques of the driven wheels, and ``w J_s z`` to steering torques."""
     for i in range(n):
-        at = HEAD + ROW * i
-        along, across = projected(pack[at + 10], pack[at + 11], pack[at], pack[at + 1], z0, z1, z2)
-        pack[len(pack) - 2 * n + i] += pack[at + 7] * along
-        if pack[at + 13] > 0.0:
-            pack[len(pack) - n + i] -= pack[at + 12] * (pack[at + 2] * across + z2)
+        along, across = projected(s.cosine[i], s.sine[i], s.x[i], s.y[i], z0, z1, z2)
+        s.torque[i] += s.gain[i] * along
+        if s.motor[i] > 0.0:
+            s.torque[n + i] -= s.share[i] * (s.per_offset[i] * across + z2)
 
 
 @inlined
-def share_inline(pack):
-    """Write the torques of caster_dynamics.inverse_dynamics at the state in `pack` into it."""
-    n = count_of(pack)
-    out = len(pack) - 2 * n
-    at = HEAD + (ROW + 1) * n
-    vx = pack[at]
-    vy = pack[at + 1]
-    w = pack[at + 2]
-    ax = pack[at + 3]
-    ay = pack[at + 4]
-    aw = pack[at + 5]
+def share_inline(s):
+    """Write the torques of caster_dynamics.inverse_dynamics at the demand of a state."""
+    n = len(s.x)
+    vx = s.demand[n]
+    vy = s.demand[n + 1]
+    w = s.demand[n + 2]
+    ax = s.demand[n + 3]
+    ay = s.demand[n + 4]
+    aw = s.demand[n + 5]
     # f: M ν̇ + G, of the platform and then of each caster; a: the normal matrix of the share
-    f0, f1, f2 = platform_force(pack, pack[3], (vx, vy, w), (ax, ay, aw))
-    a00 = pack[6]
+    f0, f1, f2 = platform_force(s.platform, s.platform[3], (vx, vy, w), (ax, ay, aw))
+    a00 = s.normal[0]
     a01 = 0.0
-    a02 = pack[7]
-    a11 = pack[8]
-    a12 = pack[9]
-    a22 = pack[10]
+    a02 = s.normal[1]
+    a11 = s.normal[2]
+    a12 = s.normal[3]
+    a22 = s.normal[4]
     for i in range(n):
-        at = HEAD + ROW * i
-        x, y = pack[at], pack[at + 1]
-        c, s = circle(pack[HEAD + ROW * n + i])
-        pack[at + 10] = c
-        pack[at + 11] = s
-        along, across = projected(c, s, x, y, vx, vy, w)
-        rate = -pack[at + 2] * across - w
-        along_accel, across_accel = projected(c, s, x, y, ax, ay, aw)
-        own, push, side = caster_inertia_force(pack[at + 4], pack[at + 5], pack[at + 6], along,
-                                               across, rate, along_accel, across_accel)
-        pack[out + n + i] = 0.0
+        x = s.x[i]
+        y = s.y[i]
+        cosine, sine = circle(s.demand[i])
+        s.cosine[i] = cosine
+        s.sine[i] = sine
+        along, across = projected(cosine, sine, x, y, vx, vy, w)
+        rate = -s.per_offset[i] * across - w
+        along_accel, across_accel = projected(cosine, sine, x, y, ax, ay, aw)
+        own, push, side = caster_inertia_force(s.rolling[i], s.axle[i], s.kappa[i], along, across,
+                                               rate, along_accel, across_accel)
+        s.torque[n + i] = 0.0
         # each motor drives its own rolling mass: τ = r² μ_e θ̈_x; a wheel without one is pushed
-        if pack[at + 7] > 0.0:
-            pack[out + i] = pack[at + 3] * own
+        if s.gain[i] > 0.0:
+            s.torque[i] = s.radius[i] * own
         else:
-            pack[out + i] = 0.0
+            s.torque[i] = 0.0
             push += own
-        fx, fy = c * side - s * push, c * push + s * side
+        fx, fy = cosine * side - sine * push, cosine * push + sine * side
         f0 += fx
         f1 += fy
         f2 += x * fy - y * fx
         # what of A turns with the caster, and w_s/d of its axle's row times the platform's yaw
-        q, d01, d02, d12, d22 = turning_part(pack[at + 8], c, s, x, y)
-        across_x, across_y = pack[at + 9] * c, pack[at + 9] * s
+        q, d01, d02, d12, d22 = turning_part(s.turning[i], cosine, sine, x, y)
+        across_x, across_y = s.pull[i] * cosine, s.pull[i] * sine
         a00 += q
         a01 += d01
         a11 -= q
@@ -198,12 +199,12 @@ def share_inline(pack):
         a12 += d12 + across_y
         a22 += d22 + 2.0 * (x * across_y - y * across_x)
     # below `tolerance` the normal equations are singular up to rounding
-    if pack[4] > pack[5]:
+    if s.weight[0] > s.tolerance[0]:
         adjugate, volume = cofactors((a00, a01, a02, a11, a12, a22))
         if volume > WELL_SPANNED * a00 * a11 * a22:
             by = 1.0 / volume
             z0, z1, z2 = times(adjugate, f0, f1, f2)
-            _add_share(pack, n, by * z0, by * z1, by * z2)
+            _add_share(s, n, by * z0, by * z1, by * z2)
             return
         l1 = a01 / a00
         l2 = a02 / a00
@@ -216,41 +217,42 @@ def share_inline(pack):
             y1 = f1 - l1 * f0
             z2 = (f2 - l2 * f0 - l3 * y1) / p2
             z1 = y1 / p1 - l3 * z2
-            _add_share(pack, n, f0 / a00 - l1 * z1 - l2 * z2, z1, z2)
+            _add_share(s, n, f0 / a00 - l1 * z1 - l2 * z2, z1, z2)
             return
-    _share_dropped(pack, f0, f1, f2)
+    _share_dropped(s, f0, f1, f2)
 
 
 @kernel
-def share_packed(pack):
-    """Compiled `share_inline`: the torques at the state in `pack` become its last 2n numbers."""
-    share_inline(pack)
+def share_packed(block):
+    """Write the torques at the demand of a block into it."""
+    share_inline(cut_inverse(block, count_of(block)))
 
 
 @kernel
-def share_at(pack, state):
-    """Take `state` (n + 6,) into `pack`, then do as `share_packed`."""
-    n = count_of(pack)
+def share_at(block, demand):
+    """Take a `demand` (n + 6,) into the block, then do as `share_packed`."""
+    n = count_of(block)
+    s = cut_inverse(block, n)
     for i in range(n + 6):
-        pack[HEAD + ROW * n + i] = state[i]
-    share_inline(pack)
+        s.demand[i] = demand[i]
+    share_inline(s)
 
 
 @kernel
-def inverses(pack, steering, twist, accel, torque_out):
+def inverses(block, steering, twist, accel, torque_out):
     """
     Write the torques of a batch: `steering` (B, n), `twist`, `accel` (B, 3).
 
     `torque_out` is (B, n) of the wheels, or (B, 2n) with those of the steering axes.
     """
-    n = count_of(pack)
-    at = HEAD + ROW * n
-    out = len(pack) - 2 * n
+    n = count_of(block)
+    s = cut_inverse(block, n)
     for b in range(len(steering)):
         for i in range(n):
-            pack[at + i] = steering[b, i]
+            s.demand[i] = steering[b, i]
         for j in range(3):
-            pack[at + n + j], pack[at + n + 3 + j] = twist[b, j], accel[b, j]
-        share_inline(pack)
+            s.demand[n + j] = twist[b, j]
+            s.demand[n + 3 + j] = accel[b, j]
+        share_inline(s)
         for i in range(torque_out.shape[1]):
-            torque_out[b, i] = pack[out + i]
+            torque_out[b, i] = s.torque[i]

@@ -155,12 +155,11 @@ def inverse_dynamics(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike, 
 
 
 def inverse_pack(robot: CasterRobot, virtual_steering_weight: float) -> Array:
-    """Return the packed array of ``_caster_inverse_kernels`` for a robot and w_s, at rest."""
+    """Return the block of an InverseState for a robot and w_s, at rest."""
     motors = steering_motors(robot)
-    pack: Array = packed_inverse(robot.geometry, robot.caster_inertia, robot.platform,
-                                 robot.driven, motors.weight, motors.spanned,
-                                 float(virtual_steering_weight), RANK_TOLERANCE)
-    return pack
+    block: Array = packed_inverse(numbers_of(robot), robot.driven, motors.weight, motors.spanned,
+                                  float(virtual_steering_weight), RANK_TOLERANCE)
+    return block
 
 
 def check_virtual_steering_weight(weight: float) -> None:

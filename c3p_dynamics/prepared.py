@@ -15,6 +15,7 @@ from c3p_dynamics.caster_dynamics import (
     check_virtual_steering_weight,
     inverse_pack,
 )
+from c3p_dynamics.caster_states import InverseState
 from c3p_kernels.compiled import COMPILED
 
 if COMPILED:
@@ -42,8 +43,9 @@ class InverseDynamics:
 
     Attributes
     ----------
-    pack : (17 + 17 n,) array
-        What compiled loops hand to ``_caster_inverse_kernels.share_packed``.
+    pack : array
+        Block of an InverseState, which compiled loops hand to
+        ``_caster_inverse_kernels.share_packed``.
     state : (n + 6,) array
         ``[θ_s …, vx, vy, ω, v̇x, v̇y, ω̇]``, a view into `pack`: what `solve` reads.
     torque : (robot.efforts,) array, N·m
@@ -77,9 +79,9 @@ class InverseDynamics:
         check_virtual_steering_weight(virtual_steering_weight)
         self.pack: Array = inverse_pack(robot, virtual_steering_weight)
         n = robot.count
-        out = len(self.pack) - 2 * robot.count
-        self.state: Array = self.pack[out - n - 6:out]
-        self.torque: Array = self.pack[out:out + robot.efforts]
+        parts = InverseState.of(self.pack, n)
+        self.state: Array = parts.demand
+        self.torque: Array = parts.torque[:robot.efforts]
         self._known: Array = self.state
         # the machine code itself: numba's choice of it by types takes a quarter of a call
         self._solve: Callable[[Array], None] = _machine_code(share_packed, self.pack)
