@@ -4,6 +4,7 @@
 import numpy as np
 import pytest
 from miscalibrated import measured, towed_drive, wrong
+from plain_python import compiled_and_plain
 from robots import C3P
 
 from c3p_kinematics.calibration import _online_kernels as kernels
@@ -171,3 +172,29 @@ def test_an_adopted_estimate_is_continued(tow):
 def test_an_estimate_far_from_the_description_is_not_adopted(parameters):
     with pytest.raises(ValueError, match='parameters'):
         SelfCalibration(C3P).adopt(parameters)
+
+
+PROGRAM = """
+import json
+import numpy as np
+from c3p_description import load
+from c3p_kinematics.calibration._window_kernels import compute_windows
+from c3p_kinematics.calibration.online import SelfCalibration
+from c3p_kinematics.calibration.parameters import parameters_of
+robot = load('c3p')
+calibration = SelfCalibration(robot)
+turn = np.array([0.002, 0.0, -0.001])
+for k in range(60):
+    calibration.step(k * turn, np.array([0.5, 0.4975, 0.49]), turn, k != 30)
+angles = np.arange(60.0)[:, None]
+found = compute_windows(parameters_of(robot), angles * turn, angles * [0.1, 0.11, 0.12],
+                        np.array([[0, 40], [20, 59]]), np.array([1e-3, 1e-3, 1e-4]))
+out = [calibration.parameters, calibration.covariance, calibration.cross, *found,
+       [calibration.windows, calibration.learned, calibration.dropped]]
+print(json.dumps([np.ravel(part).tolist() for part in out]))
+"""
+
+
+def test_plain_python_learns_what_the_compiled_kernels_do():
+    for expected, got in compiled_and_plain(PROGRAM):
+        np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-12)
