@@ -3,8 +3,7 @@
 """
 Compiled constrained motion: accelerations of one state, and many Runge-Kutta steps. No checks.
 
-The memory is a ConstraintSpace (constraint_states.py). A state is a (5, n) array: q, q̇, τ, viscous
-friction of the joints, and q̈ as a result.
+The memory is a ConstrainedSystem (constraint_states.py).
 """
 
 from __future__ import annotations
@@ -13,14 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from c3p_kernels.compiled import kernel
+from c3p_kernels.compiled import inner, kernel
 from c3p_kernels.dense import RowBasis, backward, cholesky, forward, orthogonalize, reach
 from c3p_multibody.constraints._row_kernels import RowTerms, TieArrays, evaluate, gaps
 from c3p_multibody.constraints._sweep_kernels import sweep
-from c3p_multibody.constraints.constraint_states import ConstrainedSystem, ConstraintSpace
+from c3p_multibody.constraints.constraint_states import ConstrainedSystem, SystemIntegers
 from c3p_multibody.trees.description import Arrays
 
-cut_space = ConstraintSpace.cut
 cut_system = ConstrainedSystem.cut
 
 # returned by `accelerations` on success, else it is the row without inertia
@@ -39,10 +37,6 @@ class SolverRule(NamedTuple):
 
     Attributes
     ----------
-    least_row : float
-        Length of a row, relative to the longest, below which it is dependent.
-    frequency : float, rad/s
-        Baumgarte's; 0 without.
     disagreement : float, m/s² or rad/s²
         Largest contradiction of dependent rows.
     margin : float, m
@@ -51,8 +45,6 @@ class SolverRule(NamedTuple):
         Whether the drift of a step is projected out.
     """
 
-    least_row: float
-    frequency: float
     disagreement: float
     margin: float
     project: bool
@@ -77,44 +69,45 @@ class WatchedContacts(NamedTuple):
     gap: np.ndarray
 
 
-class MotionArrays(NamedTuple):
-    """
-    Arrays that a step changes.
-
-    Attributes
-    ----------
-    state : (5, n) array
-        q, q̇, τ, viscous friction of the joints, and q̈.
-    sums : (5, 3) array
-        Row 0: work so far, of torques, friction and driven constraints; others: work memory.
-    space : array
-        Block of a ConstraintSpace.
-    order : (m,) int array
-        Of the orthonormal rows.
-    """
-
-    state: np.ndarray
-    sums: np.ndarray
-    space: np.ndarray
-    order: np.ndarray
-
-
 @kernel
-def accelerations(tree, ties, state, time, rule, w, order):
+def rows_at(block, links, ties, order, time):
+    """Write frames and rows of a ConstrainedSystem at its q and q̇."""
+    system = cut_system(block, (len(links), len(order), len(ties)))
+    w = system.space
+    tree = Arrays(links, system.numbers, system.gravity)
+    w.potential[0] = sweep(tree, system.vectors[Q], system.vectors[QD], w.frames, w.bodies,
+                           w.inertia, w.forces)
+    write_rows(system, links, ties, time)
+
+
+@inner
+def write_rows(system, links, ties, time):
+    """Write the rows from the frames of `sweep`."""
+    w = system.space
+    evaluate(links, w.frames, TieArrays(ties, system.places), time, w.walk, w.relation,
+             RowTerms(w.jacobian, w.rate, w.bias, w.error))
+
+
+@inner
+def accelerations(system, integers, time):
     """
     Write q̈ and λ of ``A q̈ + c = τ − D q̇ + Bᵀλ``, ``B q̈ = ġ − Ḃq̇``; return FINE or a row.
 
-    With Baumgarte's ω of the `rule` the target is ``−Ḃq̇ − 2ω (B q̇ − g) − ω² e``. q̈ is a row of
-    `state`, all else is written to the space `w`.
+    With Baumgarte's ω the target is ``−Ḃq̇ − 2ω (B q̇ − g) − ω² e``. All is written to the
+    ConstrainedSystem, and the order of the orthonormal rows to its integers.
     """
-    n = len(tree.links)
+    order = integers.order
+    n = len(integers.links)
     m = len(order)
+    w = system.space
+    state = system.vectors
     c = w.forces
     q = state[Q]
     qd = state[QD]
     tau = state[TAU]
     damping = state[DAMPING]
     qdd = state[QDD]
+    tree = Arrays(integers.links, system.numbers, system.gravity)
     w.potential[0] = sweep(tree, q, qd, w.frames, w.bodies, w.inertia, c)
     # y = Lᵀq̈ of the free motion: L⁻¹(τ − Dq̇ − c)
     empty = cholesky(w.inertia, w.lower, n)
@@ -129,10 +122,9 @@ def accelerations(tree, ties, state, time, rule, w, order):
         jacobian = w.jacobian
         target = w.target
         rows = w.rows
-        evaluate(tree.links, w.frames, ties, time, w.walk, w.relation,
-                 RowTerms(jacobian, w.rate, w.bias, w.error))
+        write_rows(system, integers.links, integers.ties, time)
         # target ġ − Ḃq̇ with Baumgarte's feedback, and the rows X ᵀ = B L⁻ᵀ
-        omega = rule.frequency
+        omega = system.frequency
         for j in range(m):
             target[j] = -w.bias[j]
             if omega > 0.0:
@@ -144,7 +136,7 @@ def accelerations(tree, ties, state, time, rule, w, order):
                 rows[j, i] = jacobian[j, i]
             forward(w.lower, rows[j], n)
         # project y onto the rows; then back to q̈ = L⁻ᵀ y
-        rank = orthogonalize(rows, w.factor, order, rule.least_row, m, n)
+        rank = orthogonalize(rows, w.factor, order, system.least_row, m, n)
         w.rank[0] = rank
         w.disagreement[0] = reach(RowBasis(rows, w.factor, order), rank, target, qdd,
                                   w.multipliers, w.moves, m, n)
@@ -156,13 +148,10 @@ def accelerations(tree, ties, state, time, rule, w, order):
 def constrained(block, links, ties, order, time):
     """Write q̈ of a ConstrainedSystem; `links` and `ties` are its integers, `order` (m,) memory."""
     system = cut_system(block, (len(links), len(order), len(ties)))
-    rule = SolverRule(system.least_row, system.frequency, 0.0, 0.0, False)
-    return accelerations(Arrays(links, system.numbers, system.gravity),
-                         TieArrays(ties, system.places), system.vectors, time, rule,
-                         system.space, order)
+    return accelerations(system, SystemIntegers(links, ties, order), time)
 
 
-@kernel
+@inner
 def powers(w, qd, tau, damping, out):
     """Write the power of torques, of the joints' friction, and of driven constraints (λᵀg)."""
     out[0] = 0.0
@@ -175,7 +164,7 @@ def powers(w, qd, tau, damping, out):
         out[2] += w.multipliers[j] * w.rate[j]
 
 
-@kernel
+@inner
 def onto(w, order, q, qd):
     """
     Project q and q̇, in the metric of A, onto the constraints.
@@ -210,7 +199,7 @@ def onto(w, order, q, qd):
         qd[i] += y[i]
 
 
-@kernel
+@inner
 def note(w, q, qd, time, sums, closure, line):
     """Write a line of the log: t, q, q̇, energies, work done so far, closure, rank, λ."""
     n = len(q)
@@ -232,7 +221,7 @@ def note(w, q, qd, time, sums, closure, line):
         line[at + FACTS + j] = w.multipliers[j]
 
 
-@kernel
+@inner
 def closing(w, contacts, margin):
     """Return the first watched contact that is below its plane and approaching, or −1."""
     gap = contacts.gap[0]
@@ -244,7 +233,7 @@ def closing(w, contacts, margin):
     return -1
 
 
-@kernel
+@inner
 def letting_go(w, watch):
     """Return the first closed contact that would pull, or −1."""
     for k in range(len(watch)):
@@ -254,19 +243,20 @@ def letting_go(w, watch):
 
 
 @kernel
-def march(tree, ties, contacts, motion, time, h, rule, log_out):
+def march(block, integers, contacts, sums, time, h, rule, log_out):
     """
     Take ``len(log_out) − 1`` steps of Runge and Kutta's fourth order.
 
-    Returns end, steps and culprit. Line 0 of the log is the state at the beginning. If a contact
+    `sums` (5, 3) holds in row 0 the work so far (torques, friction, driven constraints). Returns
+    end, steps and culprit. Line 0 of the log is the state at the beginning. If a contact
     closes or opens the state is that at the beginning of the step with the event.
     """
-    n = len(tree.links)
-    order = motion.order
+    order = integers.order
+    n = len(integers.links)
     m = len(order)
-    w = cut_space(motion.space, (n, m))
-    state = motion.state
-    sums = motion.sums
+    system = cut_system(block, (n, m, len(integers.ties)))
+    w = system.space
+    state = system.vectors
     q = state[Q]
     qd = state[QD]
     tau = state[TAU]
@@ -283,7 +273,7 @@ def march(tree, ties, contacts, motion, time, h, rule, log_out):
     now = time
     while True:
         # stages 1 to 3 of a step, or (4) its end, which is the beginning of the next
-        empty = accelerations(tree, ties, state, now, rule, w, order)
+        empty = accelerations(system, integers, now)
         if empty >= 0:
             return EMPTY, max(step, 0), empty
         # events are checked at the end of a step: a negative λ, then a contact below its plane

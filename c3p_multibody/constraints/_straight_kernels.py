@@ -74,6 +74,22 @@ class StraightMemory(NamedTuple):
     rank: int
 
 
+class MotionArrays(NamedTuple):
+    """
+    Arrays that a step changes.
+
+    Attributes
+    ----------
+    state : (5, n) array
+        Vectors of a ConstrainedSystem.
+    sums : (5, 3) array
+        Row 0: work so far, of torques, friction and driven constraints; others: work memory.
+    """
+
+    state: np.ndarray
+    sums: np.ndarray
+
+
 def slope(x, y, k=0):
     """Stand for generated code."""
 

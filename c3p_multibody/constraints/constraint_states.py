@@ -7,11 +7,16 @@ States of constrained motion: what the kernels of the general solver work on.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, NamedTuple
+
+import numpy as np
 
 from c3p_kernels.state import Array, Number, Parts, state
 from c3p_multibody.constraints._row_kernels import PLACE, RELATIVE
 from c3p_multibody.constraints._sweep_kernels import BODY, FRAME
+from c3p_multibody.constraints.null_space import RANK_TOLERANCE
+from c3p_multibody.constraints.packing import PackedRows
+from c3p_multibody.trees import Tree
 
 # columns of the numbers of a body, and rows of the vectors of a state: q, q̇, τ, viscous friction
 # of the joints, and q̈ as a result
@@ -66,7 +71,34 @@ class ConstrainedSystem(Parts):
     space: ConstraintSpace
 
 
-def with_world(space: ConstraintSpace) -> ConstraintSpace:
-    """Return a `space` after the frame of the world has been written."""
-    space.frames[-1, [0, 4, 8]] = 1.0
-    return space
+class SystemIntegers(NamedTuple):
+    """
+    Whole numbers of a ConstrainedSystem.
+
+    Attributes
+    ----------
+    links : (n, 3) array
+        Of trees.description.Arrays.
+    ties : (k, 6) array
+        Of TieArrays.
+    order : (m,) array
+        Of the orthonormal rows, written.
+    """
+
+    links: np.ndarray
+    ties: np.ndarray
+    order: np.ndarray
+
+
+def system_of(tree: Tree, packed: PackedRows, frequency: float = 0.0
+              ) -> tuple[ConstrainedSystem, SystemIntegers]:
+    """Return what the kernels take of a `tree` with constraints; `frequency` is Baumgarte's."""
+    m = len(packed.labels)
+    system = ConstrainedSystem.new((tree.count, m, len(packed.ties)), least_row=RANK_TOLERANCE,
+                                   frequency=frequency)
+    system.numbers[:] = tree.arrays.numbers
+    system.gravity[:] = tree.arrays.gravity
+    system.places[:] = packed.places
+    # the world does not turn
+    system.space.frames[-1, [0, 4, 8]] = 1.0
+    return system, SystemIntegers(tree.arrays.links, packed.ties, np.zeros(m, np.int64))

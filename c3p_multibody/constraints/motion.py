@@ -16,17 +16,17 @@ from numpy.typing import ArrayLike
 
 from c3p_multibody.constraints import _step_kernels as kernels
 from c3p_multibody.constraints._row_kernels import DISTANCE
-from c3p_multibody.constraints._straight_kernels import MEMORY, WEAK, StraightMemory
-from c3p_multibody.constraints.constraint_states import (
-    VECTORS,
-    ConstraintSpace,
-    with_world,
+from c3p_multibody.constraints._straight_kernels import (
+    MEMORY,
+    WEAK,
+    MotionArrays,
+    StraightMemory,
 )
+from c3p_multibody.constraints.constraint_states import VECTORS, system_of
 from c3p_multibody.constraints.contact_state import Contacts
 from c3p_multibody.constraints.generated import Generated, TracedSystem, made, ready
 from c3p_multibody.constraints.impacts import Impact
 from c3p_multibody.constraints.kinds import HELD, Constraint, Contact
-from c3p_multibody.constraints.null_space import RANK_TOLERANCE
 from c3p_multibody.constraints.packing import Array, ConstraintError, checked, pack
 from c3p_multibody.constraints.record import Event, Record
 from c3p_multibody.constraints.rows import Rows, evaluate
@@ -131,9 +131,9 @@ class ConstrainedMotion:
         self._state[kernels.DAMPING] = checked(tree, 'damping', damps)
         self.torque = torque
         self._contacts = Contacts(tree, contacts, rest_speed, self.step)
-        self._rule = kernels.SolverRule(
-            RANK_TOLERANCE, float(frequency) if stabilisation == 'baumgarte' else 0.0,
-            DISAGREEMENT, self._contacts.margin, stabilisation == 'projection')
+        self._frequency = float(frequency) if stabilisation == 'baumgarte' else 0.0
+        self._rule = kernels.SolverRule(DISAGREEMENT, self._contacts.margin,
+                                        stabilisation == 'projection')
         self._generated = generated
         self._ages: dict[TracedSystem, int] = {}
         self._code: Generated | None = None
@@ -235,12 +235,13 @@ class ConstrainedMotion:
     def _march(self, steps: int, h: float, watch: np.ndarray
                ) -> tuple[int, int, int, Array]:
         log = np.empty((steps + 1, 1 + 2 * self.tree.count + kernels.FACTS
-                        + len(self._motion.order)))
+                        + len(self._found)))
         contacts = kernels.WatchedContacts(self._contacts.packed.arrays, watch,
                                            self._contacts.gap)
         if self._code is not None:
-            end, done, culprit = self._code.march(self._straight, contacts, self._motion,
-                                                  self.time, h, self._rule, log)
+            moving = MotionArrays(self._state, self._sums)
+            end, done, culprit = self._code.march(self._straight, contacts, moving, self.time, h,
+                                                  self._rule, log)
             if end != WEAK or done:
                 self._patience = GENERAL
                 return (kernels.DONE if end == WEAK else end), done, culprit, log
@@ -250,8 +251,8 @@ class ConstrainedMotion:
             self._patience = min(2 * self._patience, CHUNK)
         elif self._system is not None:
             log = log[:self._warm(self._system, steps) + 1]
-        end = kernels.march(self.tree.arrays, self._packed.arrays, contacts, self._motion,
-                            self.time, h, self._rule, log)
+        end = kernels.march(self._block, self._integers, contacts, self._sums, self.time, h,
+                            self._rule, log)
         return (*end, log)
 
     def _warm(self, system: TracedSystem, steps: int) -> int:
@@ -322,10 +323,11 @@ class ConstrainedMotion:
         self._packed = pack(self.tree, (*self.constraints, *closed),
                             [since for _, since in self._constraints])
         m = len(self._packed.labels)
-        space = with_world(ConstraintSpace.new((self.tree.count, m)))
-        self._motion = kernels.MotionArrays(self._state, self._sums, space.block,
-                                            np.zeros(m, np.int64))
-        self._found = space.multipliers
+        system, self._integers = system_of(self.tree, self._packed, self._frequency)
+        system.vectors[:] = self._state
+        self._block = system.block
+        self._state = system.vectors
+        self._found = system.space.multipliers
         self._watch = self._contacts.watched(m)
         self._noted = -1.0
         self._code = None
@@ -333,7 +335,7 @@ class ConstrainedMotion:
         self._system = None
         if self._generated:
             system = self._system = TracedSystem(self.tree, self._packed, self._contacts.packed,
-                                                 self._rule.frequency)
+                                                 self._frequency)
             self._use(made(system) if self._ages.get(system, 0) >= WARM else ready(system))
 
     def _use(self, code: Generated | None) -> None:

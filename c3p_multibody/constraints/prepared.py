@@ -9,14 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_multibody.constraints import _step_kernels as kernels
-from c3p_multibody.constraints.constraint_states import (
-    ConstrainedSystem,
-    ConstraintSpace,
-    with_world,
-)
+from c3p_multibody.constraints.constraint_states import ConstraintSpace, system_of
 from c3p_multibody.constraints.generated import generate
 from c3p_multibody.constraints.kinds import Constraint
-from c3p_multibody.constraints.null_space import RANK_TOLERANCE
 from c3p_multibody.constraints.packing import Array, pack
 from c3p_multibody.trees import Tree
 from c3p_multibody.trees.edge import batched
@@ -70,16 +65,10 @@ class ConstrainedDynamics:
                  generated: bool = False) -> None:
         """Pack the constraints and make room."""
         packed = self._packed = pack(tree, constraints)
-        n = tree.count
-        m = len(packed.labels)
         self.tree, self.labels = tree, packed.labels
-        system = ConstrainedSystem.new((n, m, len(packed.ties)), least_row=RANK_TOLERANCE,
-                                       frequency=frequency)
-        system.numbers[:] = tree.arrays.numbers
-        system.gravity[:] = tree.arrays.gravity
-        system.places[:] = packed.places
-        self._space = with_world(system.space)
-        self._fixed = (system.block, tree.arrays.links, packed.ties, np.zeros(m, np.int64))
+        system, integers = system_of(tree, packed, frequency)
+        self._space = system.space
+        self._fixed = (system.block, *integers)
         # state as in _step_kernels.py
         self._state = system.vectors
         self._q, self._qd, self._tau, self._qdd = (self._state[at] for at in (

@@ -9,9 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from c3p_multibody.constraints._row_kernels import RELATIVE, RowTerms
-from c3p_multibody.constraints._row_kernels import evaluate as evaluate_kernel
-from c3p_multibody.constraints._sweep_kernels import BODY, FRAME, sweep
+from c3p_multibody.constraints import _step_kernels as kernels
+from c3p_multibody.constraints.constraint_states import system_of
 from c3p_multibody.constraints.kinds import Constraint
 from c3p_multibody.constraints.packing import Array, ConstraintError, checked, pack
 from c3p_multibody.trees import Tree
@@ -64,19 +63,15 @@ def evaluate(tree: Tree, constraints: Sequence[Constraint], q: ArrayLike, qd: Ar
     ([-2.0, 0.0, 0.0], [0.0, 0.0, 18.0])
     """
     packed = pack(tree, constraints)
-    n = tree.count
-    m = len(packed.labels)
-    frames = np.zeros((n + 1, FRAME))
-    frames[n, [0, 4, 8]] = 1.0
-    out = np.zeros((3, m))
-    jacobian = np.zeros((m, n))
-    sweep(tree.arrays, checked(tree, 'q', q), checked(tree, 'qd', qd), frames,
-          np.zeros((n, BODY)), np.zeros((n, n)), np.zeros(n))
-    evaluate_kernel(tree.arrays.links, frames, packed.arrays, float(time), np.zeros((n, 6)),
-                    np.zeros(RELATIVE), RowTerms(jacobian, out[0], out[1], out[2]))
-    undefined = ~(np.isfinite(jacobian).all(1) & np.isfinite(out).all(0))
+    system, integers = system_of(tree, packed)
+    system.vectors[kernels.Q] = checked(tree, 'q', q)
+    system.vectors[kernels.QD] = checked(tree, 'qd', qd)
+    kernels.rows_at(system.block, *integers, float(time))
+    found = system.space
+    undefined = ~(np.isfinite(found.jacobian).all(1) & np.isfinite(found.rate)
+                  & np.isfinite(found.bias) & np.isfinite(found.error))
     if undefined.any():
         row = int(np.argmax(undefined))
         raise ConstraintError(f'{packed.labels[row]} (row {row}) has no direction in this '
                               'state: its points coincide, or the wheel is flat on its plane')
-    return Rows(jacobian, out[0], out[1], out[2], packed.labels)
+    return Rows(found.jacobian, found.rate, found.bias, found.error, packed.labels)
