@@ -3,8 +3,8 @@
 """
 Compiled batches over steering angles and twists: forward dynamics, M and G.
 
-The first dimension of all arrays but the robot's numbers is the batch. Torques are (B, m), with
-m = n, or 2n with those of the steering axes.
+`numbers` are those of `numbers_of`; the first dimension of all other arrays is the batch. Torques
+are (B, m), with m = n, or 2n with those of the steering axes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from c3p_kernels.compiled import kernel
 @kernel
 def forwards(numbers, steering, twist, torque, wrench, accel_out):
     """Write ν̇ of a batch: `steering` (B, n), `torque` (B, m), all others (B, 3)."""
-    model = packed_model(numbers.geometry, numbers.inertia, numbers.platform, numbers.losses)
+    geometry, inertia, platform, losses = numbers
+    model = packed_model(geometry, inertia, platform, losses)
     for b in range(len(steering)):
         forward(model, steering[b], twist[b], torque[b], wrench[b], accel_out[b])
 
@@ -26,9 +27,10 @@ def forwards(numbers, steering, twist, torque, wrench, accel_out):
 @kernel
 def masses_and_biases(numbers, steering, twist, mass_out, bias_out):
     """Write M (B, 3, 3) and G (B, 3) of a batch of `steering` (B, n) and `twist` (B, 3)."""
-    n = len(numbers.geometry)
+    geometry, inertia, platform, _ = numbers
+    n = len(geometry)
     # without friction
-    model = packed_model(numbers.geometry, numbers.inertia, numbers.platform, np.zeros((n, 6)))
+    model = packed_model(geometry, inertia, platform, np.zeros((n, 6)))
     idle = np.zeros(n)
     for b in range(len(steering)):
         load(model, steering[b], idle)

@@ -53,22 +53,6 @@ COLUMNS = 25
 LOT = 8
 
 
-class RobotNumbers(NamedTuple):
-    """
-    Properties of a CasterRobot that a model is made from.
-
-    Attributes
-    ----------
-    geometry, inertia, platform, losses : arrays
-        As ``CasterRobot.geometry``, `caster_inertia`, `platform` and `losses`.
-    """
-
-    geometry: np.ndarray
-    inertia: np.ndarray
-    platform: np.ndarray
-    losses: np.ndarray
-
-
 class CasterModel(NamedTuple):
     """
     Numbers of a caster robot, and work memory: one model per thread.
@@ -90,6 +74,16 @@ class CasterModel(NamedTuple):
     body: np.ndarray
     casters: np.ndarray
     levels: np.ndarray
+
+
+@inlined
+def parts_of(model):
+    """
+    Return the parts of a model with their names.
+
+    Python passes it to kernels as a plain tuple, which takes Numba 1 µs less than a named one.
+    """
+    return CasterModel(model[0], model[1], model[2], model[3])
 
 
 @inlined
@@ -175,7 +169,11 @@ def times(matrix, x, y, z):
 
 @kernel
 def packed_model(geometry, inertia, platform, losses):
-    """Return the model of a robot, packed as its properties of these names, at θ_s = τ = 0."""
+    """
+    Return the parts of a CasterModel of a robot, at θ_s = τ = 0.
+
+    The arguments are its properties of these names; `inertia` is `caster_inertia`.
+    """
     n = len(geometry)
     body = np.empty(8)
     casters = np.zeros((n, COLUMNS))
@@ -217,17 +215,17 @@ def packed_model(geometry, inertia, platform, losses):
     body[7] = m22
     # no friction, no lots: `equations` then leaves it out
     levels = np.zeros((2, lossy * LOT * ((3 * n + LOT - 1) // LOT)))
-    return CasterModel(geometry, body, casters, levels)
+    return geometry, body, casters, levels
 
 
-def numbers_of(robot: CasterRobot) -> RobotNumbers:
-    """Return what a model of a robot with its friction is made from."""
-    return RobotNumbers(robot.geometry, robot.caster_inertia, robot.platform, robot.losses)
+def numbers_of(robot: CasterRobot) -> tuple[np.ndarray, ...]:
+    """Return the arguments of `packed_model` for a robot with its friction."""
+    return robot.geometry, robot.caster_inertia, robot.platform, robot.losses
 
 
-def caster_model(robot: CasterRobot) -> CasterModel:
-    """Return the model of a robot with its friction."""
-    model: CasterModel = packed_model(*numbers_of(robot))
+def caster_model(robot: CasterRobot) -> tuple[np.ndarray, ...]:
+    """Return the parts of the CasterModel of a robot with its friction."""
+    model: tuple[np.ndarray, ...] = packed_model(*numbers_of(robot))
     return model
 
 
@@ -250,9 +248,10 @@ def equations(model, vx, vy, w):
     Reads the columns ANGLE to TURN, writes COS to RATE; a wrench is added to the force by the
     caller.
     """
-    body = model.body
-    casters = model.casters
-    levels = model.levels
+    parts = parts_of(model)
+    body = parts.body
+    casters = parts.casters
+    levels = parts.levels
     n = len(casters)
     lots = levels.shape[1]
     m00 = body[3]
@@ -322,7 +321,7 @@ def equations(model, vx, vy, w):
 @inlined
 def load(model, steering, torque):
     """Put θ_s, τ/r and τ_s into the model; `torque` is (n,) or (2n,)."""
-    casters = model.casters
+    casters = parts_of(model).casters
     n = len(casters)
     powered = len(torque) > n
     for i in range(n):
@@ -351,7 +350,7 @@ def forward(model, steering, twist, torque, wrench, accel):
 def mass_times(model, steering, vector, product):
     """Write ``M(θ_s) v`` into `product` (3,)."""
     for i in range(len(steering)):
-        model.casters[i, ANGLE] = steering[i]
+        parts_of(model).casters[i, ANGLE] = steering[i]
     mass, _, _, _, _ = equations(model, 0.0, 0.0, 0.0)
     product[0], product[1], product[2] = times(mass, vector[0], vector[1], vector[2])
 
@@ -380,9 +379,10 @@ def forward_derivatives(model, steering, twist, torque, wrench, accel, d_steerin
 
     `wrench` (3,) pushes the platform at its origin, in its axes; ν̇ depends on it by M⁻¹.
     """
-    body = model.body
-    casters = model.casters
-    levels = model.levels
+    parts = parts_of(model)
+    body = parts.body
+    casters = parts.casters
+    levels = parts.levels
     n = len(casters)
     lots = levels.shape[1]
     powered = d_torque.shape[1] > len(casters)

@@ -33,6 +33,7 @@ from c3p_dynamics._caster_equations import (
     TURN,
     X,
     Y,
+    parts_of,
     platform_force,
     solved,
 )
@@ -86,8 +87,9 @@ def accelerations(one, model, direction, moving, twist, wrench):
     `direction` is cosine and sine of θ_s, `moving` what `speeds` returns, `one` the constants of
     all casters.
     """
-    body = model.body
-    n = len(model.casters)
+    parts = parts_of(model)
+    body = parts.body
+    n = len(parts.casters)
     c, s = direction
     w = twist[2]
     along, across, contact, rate = moving
@@ -107,7 +109,7 @@ def accelerations(one, model, direction, moving, twist, wrench):
     p = one[DRIVE] - own - rest
     q = -side - one[PER_OFFSET] * turn
     pivot = 0.0 * turn
-    if model.levels.shape[1] > 0:
+    if parts.levels.shape[1] > 0:
         steepness = one[STEEPNESS]
         wheel = one[PER_RADIUS] * along
         roll = (one[ROLL_VISCOUS] * wheel
@@ -127,7 +129,7 @@ def accelerations(one, model, direction, moving, twist, wrench):
 @kernel
 def march_few(model, state, wx, wy, wz, dt, steps):
     """Advance `state` by steps of a loaded model of three or four casters, as `march`."""
-    casters = model.casters
+    casters = parts_of(model).casters
     n = len(casters)
     wrench = wx, wy, wz
     columns = np.empty((COLUMNS, FEW))

@@ -51,15 +51,14 @@ def packed_inverse(numbers, driven, motors, spanned, weight, tolerance):
     """
     Return the block of a robot, at rest with all steering angles 0.
 
-    `numbers` are RobotNumbers, `motors` (n,) the weights of steering motors, 0 without; `spanned`:
-    no virtual ones.
+    `numbers` are those of `numbers_of`, `motors` (n,) the weights of steering motors, 0 without;
+    `spanned`: no virtual ones.
     """
-    geometry = numbers.geometry
-    inertia = numbers.inertia
+    geometry, inertia, platform, _ = numbers
     n = len(geometry)
     block = np.zeros(FIXED + EACH * n)
     s = cut_inverse(block, n)
-    s.platform[0], s.platform[1], s.platform[2], s.platform[3] = platform_terms(numbers.platform)
+    s.platform[0], s.platform[1], s.platform[2], s.platform[3] = platform_terms(platform)
     s.weight[0] = 1.0 if spanned else weight
     s.tolerance[0] = tolerance
     virtual = 0.0 if spanned else weight

@@ -16,6 +16,7 @@ from c3p_dynamics._caster_equations import (
     TURN,
     equations,
     load,
+    parts_of,
     solved,
 )
 from c3p_kernels.compiled import COMPILED, inlined, kernel
@@ -53,7 +54,7 @@ def runge_kutta(model, state, torque, wrench, dt, steps):
     ``[X, Y, φ, vx, vy, ω, θ_s…, θ_x…, work, dissipated]``; `wrench` (3,) acts at the origin of
     the platform, in its axes. Fourth order; work and dissipated energy are integrated alike.
     """
-    n = len(model.casters)
+    n = len(parts_of(model).casters)
     load(model, state[6:6 + n], torque)
     if COMPILED and _FEW[0] <= n <= _FEW[1]:
         march_few(model, state, wrench[0], wrench[1], wrench[2], dt, steps)
@@ -81,7 +82,7 @@ def advance(model, states, torques, wrenches, dt, steps, keep_out):
 @inlined
 def march(model, state, wx, wy, wz, dt, steps):
     """Advance `state` by steps of a loaded model under a wrench."""
-    casters = model.casters
+    casters = parts_of(model).casters
     n = len(casters)
     half = 0.5 * dt
     sixth = dt / 6.0

@@ -20,6 +20,7 @@ from c3p_kinematics.casters import batched
 @kernel
 def _compensate(geometry, losses, motors, steering, twist, smoothing, torque_out):  # noqa: ANN001, ANN202
     """Write the torques that cancel the friction at `twist`; the first axis is the batch."""
+    motors = MotorSet(motors[0], motors[1], motors[2])
     n = len(geometry)
     wheel = np.empty((n, 3))
     steer = np.empty((n, 3))
@@ -105,6 +106,6 @@ def friction_compensation(robot: CasterRobot, steering: ArrayLike, twist: ArrayL
     motors = steering_motors(robot)
     weights = np.where(robot.steered, motors.weight,
                        0.0 if motors.spanned else float(virtual_steering_weight))
-    _compensate(robot.geometry, robot.losses, MotorSet(robot.driven, robot.steered, weights),
-                angles, nu, float(smoothing), torque)
+    _compensate(robot.geometry, robot.losses, (robot.driven, robot.steered, weights), angles, nu,
+                float(smoothing), torque)
     return torque.reshape(*batch, robot.efforts)

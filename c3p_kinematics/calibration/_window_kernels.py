@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from c3p_kernels.compiled import kernel
+from c3p_kernels.compiled import inner, kernel
 from c3p_kernels.elementary import circle
 from c3p_kernels.small import RANK_TOLERANCE, solve3
 from c3p_kinematics.calibration.calibration_states import MotionWindow, WindowEquations
@@ -37,6 +37,18 @@ CHORD = 1.0 / 24.0
 
 
 @kernel
+def begin_window(block, n):
+    """Begin a window of n casters in the block of a MotionWindow."""
+    clear(cut_window(block, n))
+
+
+@kernel
+def add_step(block, parameters, steering, rolled, turned):
+    """Add one step to the block of a MotionWindow, see `accumulate`."""
+    return accumulate(parameters, steering, rolled, turned, cut_window(block, len(steering)))
+
+
+@inner
 def clear(window):
     """Begin a window, whose steering angles at the begin the first step writes."""
     window.sums[:] = 0.0
@@ -127,7 +139,7 @@ def yaw_row(rows, out):
                          + rows[i, a, 2] * column[2])
 
 
-@kernel
+@inner
 def accumulate(parameters, steering, rolled, turned, window):
     """
     Add one step to a window.
@@ -189,7 +201,7 @@ def accumulate(parameters, steering, rolled, turned, window):
     return True
 
 
-@kernel
+@inner
 def window_rows(parameters, window, equations):
     """
     Write F of a window and its derivatives by (p, φ) and parameters to the equations.
@@ -239,7 +251,7 @@ def window_rows(parameters, window, equations):
         of_parameters[j + 1, k + 4] += d * (s1 - s) - r * sums[i, 0]
 
 
-@kernel
+@inner
 def variances(parameters, window, wheel_step, steering_step, creep, out):
     """
     Write the variance (n,) of both components of F of each caster, m².
@@ -262,7 +274,7 @@ def variances(parameters, window, wheel_step, steering_step, creep, out):
         out[i] = ends + held + (creep * travel[i, 0])**2
 
 
-@kernel
+@inner
 def eliminate(equations):
     """
     Whiten a window, eliminate (p, φ) by Householder reflections; the rows from 3 on remain.

@@ -20,7 +20,7 @@ from scipy.special import chdtri
 
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.calibration import _online_kernels as kernels
-from c3p_kinematics.calibration._window_kernels import clear
+from c3p_kinematics.calibration._window_kernels import begin_window
 from c3p_kinematics.calibration.calibration_states import Learner
 from c3p_kinematics.calibration.parameters import (
     CalibrationSettings,
@@ -195,7 +195,7 @@ class SelfCalibration:
 
     def interrupt(self) -> None:
         """Begin a new window, after a gap or a slip."""
-        clear(self._learner.window)
+        begin_window(self._learner.window.block, self.robot.count)
 
     def step(self, steering: Array, rolled: Array, turned: Array, good: bool = True) -> bool:
         """

@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from c3p_description.model import Array
-from c3p_kinematics.calibration._window_kernels import accumulate, clear
+from c3p_kinematics.calibration._window_kernels import add_step, begin_window
 from c3p_kinematics.calibration.calibration_states import MotionWindow
 from c3p_kinematics.calibration.gyro import LEAST_TURN, LONGEST_GAP, SETTLED, STEPS, GyroSettings
 from c3p_kinematics.calibration.online import SelfCalibration
@@ -74,7 +74,7 @@ class YawLearner:
 
     def interrupt(self) -> None:
         """Begin a new turn, after a gap or a slip."""
-        clear(self._window)
+        begin_window(self._window.block, self.calibration.robot.count)
         self._turned = self._took = 0.0
         self._begin = self._rate
 
@@ -127,7 +127,8 @@ class YawLearner:
             # the turn so far by the new estimate
             window.turn[0] += window.by_parameter @ (parameters - self._parameters).ravel()
             self._parameters = parameters
-        if not good or not accumulate(parameters, steering, rolled, turned, window):
+        if not good or not add_step(
+                window.block, parameters, steering, rolled, turned):
             self.interrupt()
             return False
         calm = abs(self._rate) <= CALM

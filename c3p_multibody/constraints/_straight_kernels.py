@@ -18,6 +18,7 @@ import numpy as np
 from c3p_kernels.compiled import kernel
 from c3p_kernels.elementary import circle
 from c3p_kernels.straight.batches import PASS_SIZE, give, take, take_angles
+from c3p_multibody.constraints._row_kernels import TieArrays
 from c3p_multibody.constraints._step_kernels import (
     CLOSES,
     CLOSURE,
@@ -36,6 +37,8 @@ from c3p_multibody.constraints._step_kernels import (
     TAU,
     WORK,
     Q,
+    SolverRule,
+    WatchedContacts,
 )
 
 # result of `march`: the rows are not clearly independent; the state is that before the step
@@ -184,7 +187,17 @@ def write_line(line_out, motion, time, y, m, closure, kinetic, rank):
 
 
 def march(straight, contacts, motion, time, h, rule, log_out):
-    """Take ``len(log_out) − 1`` steps; return (end, steps, culprit), as `_step_kernels.march`."""
+    """
+    Take ``len(log_out) − 1`` steps; return (end, steps, culprit), as `_step_kernels.march`.
+
+    `straight` and `motion` are plain tuples, too, of StraightMemory and MotionArrays.
+    """
+    straight = StraightMemory(straight[0], straight[1], straight[2], straight[3], straight[4],
+                              straight[5])
+    guards, watch, gap = contacts
+    contacts = WatchedContacts(TieArrays(guards[0], guards[1]), watch, gap)
+    motion = MotionArrays(motion[0], motion[1])
+    rule = SolverRule(rule[0], rule[1], rule[2])
     turning = straight.turning
     x = straight.x
     y = straight.y

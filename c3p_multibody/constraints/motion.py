@@ -19,7 +19,6 @@ from c3p_multibody.constraints._row_kernels import DISTANCE
 from c3p_multibody.constraints._straight_kernels import (
     MEMORY,
     WEAK,
-    MotionArrays,
     StraightMemory,
 )
 from c3p_multibody.constraints.constraint_states import VECTORS, system_of
@@ -236,12 +235,13 @@ class ConstrainedMotion:
                ) -> tuple[int, int, int, Array]:
         log = np.empty((steps + 1, 1 + 2 * self.tree.count + kernels.FACTS
                         + len(self._found)))
-        contacts = kernels.WatchedContacts(self._contacts.packed.arrays, watch,
-                                           self._contacts.gap)
+        packed = self._contacts.packed
+        contacts = (packed.ties, packed.places), watch, self._contacts.gap
+        rule = tuple(self._rule)
         if self._code is not None:
-            moving = MotionArrays(self._state, self._sums)
-            end, done, culprit = self._code.march(self._straight, contacts, moving, self.time, h,
-                                                  self._rule, log)
+            end, done, culprit = self._code.march(
+                tuple(self._straight), contacts, (self._state, self._sums), self.time, h, rule,
+                log)
             if end != WEAK or done:
                 self._patience = GENERAL
                 return (kernels.DONE if end == WEAK else end), done, culprit, log
@@ -251,8 +251,8 @@ class ConstrainedMotion:
             self._patience = min(2 * self._patience, CHUNK)
         elif self._system is not None:
             log = log[:self._warm(self._system, steps) + 1]
-        end = kernels.march(self._block, self._integers, contacts, self._sums, self.time, h,
-                            self._rule, log)
+        end = kernels.march(self._block, tuple(self._integers), contacts, self._sums, self.time,
+                            h, rule, log)
         return (*end, log)
 
     def _warm(self, system: TracedSystem, steps: int) -> int:

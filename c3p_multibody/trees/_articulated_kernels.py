@@ -26,6 +26,7 @@ from c3p_multibody.trees._frames import (
     up,
 )
 from c3p_multibody.trees._inertia_kernels import PIVOT_TOLERANCE
+from c3p_multibody.trees.description import Arrays
 
 ARTICULATED_WIDTH = 76
 
@@ -210,6 +211,7 @@ def articulated(tree, q, qd, tau, external, work, qdd_out):
 
     `external` as in `newton_euler`.
     """
+    tree = Arrays(tree[0], tree[1], tree[2])
     links = tree.links
     numbers = tree.numbers
     n = len(links)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from c3p_kernels.compiled import inlined, kernel
 from c3p_multibody.trees._frames import cross, inertia_of, swing, symmetric_times, up
 from c3p_multibody.trees._motion_kernels import orient, outwards
+from c3p_multibody.trees.description import Arrays
 
 
 @inlined
@@ -77,6 +78,7 @@ def newton_euler(tree, q, qd, qdd, external, work, wrench_out, tau_out):
     world axes; (B, 0, 6) for none. `wrench_out` (B, n, 6) are the wrenches of the joints on their
     bodies, in inner axes and numbering; not written if (B, 0, 6).
     """
+    tree = Arrays(tree[0], tree[1], tree[2])
     links = tree.links
     numbers = tree.numbers
     gravity = tree.gravity

@@ -22,6 +22,7 @@ from c3p_multibody.trees._frames import (
     swing,
     symmetric_times,
 )
+from c3p_multibody.trees.description import Arrays
 
 # columns of `work` here and in the inverse dynamics; of `frames`: rotation from inner to world
 # axes by rows, origin; of `motion`: velocity, angular velocity, acceleration, angular one; of
@@ -167,6 +168,7 @@ def observe(tree, q, qd, work, frames_out, motion_out, totals_out):
     `frames_out` (B, n, 12), `motion_out` (B, n, 12) and `totals_out` (B, 8) have the columns named
     above.
     """
+    tree = Arrays(tree[0], tree[1], tree[2])
     links = tree.links
     numbers = tree.numbers
     for b in range(len(q)):

@@ -101,7 +101,7 @@ def aba_into(tree: Tree, work: Array, q: Array, qd: Array, tau: Array, external:
     (B, n, 6), or (B, 0, 6) for none. Returns (−1, −1), or the state and the inner number (index in
     ``tree.order``) of a body whose joint nothing resists; the rest of `qdd` is then not written.
     """
-    return kernels.articulated(tree.arrays, q, qd, tau, external, work, qdd)
+    return kernels.articulated(tuple(tree.arrays), q, qd, tau, external, work, qdd)
 
 
 class CompositeWork(NamedTuple):

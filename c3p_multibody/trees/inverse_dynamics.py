@@ -83,7 +83,7 @@ def joint_wrenches(tree: Tree, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
     """
     batch, (angles, rates, accels) = batched(tree, q=q, qd=qd, qdd=qdd)
     wrench = np.empty((len(angles), tree.count, 6))
-    kernels.newton_euler(tree.arrays, angles, rates, accels,
+    kernels.newton_euler(tuple(tree.arrays), angles, rates, accels,
                          external_wrenches(tree, external, batch), rnea_workspace(tree), wrench,
                          np.empty_like(angles))
     turn = observed(tree, angles).frames[:, :, :9].reshape(-1, tree.count, 3, 3)
@@ -106,4 +106,4 @@ def rnea_into(tree: Tree, work: Array, q: Array, qd: Array, qdd: Array, external
     `work` is that of `rnea_workspace`; `q`, `qd`, `qdd` (B, n) are contiguous, `external` is
     (B, n, 6), or (B, 0, 6) for none.
     """
-    kernels.newton_euler(tree.arrays, q, qd, qdd, external, work, NO_WRENCH, tau)
+    kernels.newton_euler(tuple(tree.arrays), q, qd, qdd, external, work, NO_WRENCH, tau)

@@ -59,7 +59,7 @@ def observed(tree: Tree, q: Array, qd: Array | None = None) -> Observed:
     count, n = q.shape
     out = Observed(np.empty((count, n, kernels.FRAME)), np.empty((count, n, kernels.MOTION)),
                    np.empty((count, kernels.TOTALS)))
-    kernels.observe(tree.arrays, q, np.zeros_like(q) if qd is None else qd,
+    kernels.observe(tuple(tree.arrays), q, np.zeros_like(q) if qd is None else qd,
                     np.empty((n, kernels.WIDTH)), *out)
     return out
 

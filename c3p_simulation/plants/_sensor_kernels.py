@@ -37,12 +37,10 @@ def read_encoders(angle, rate, shift, interval, z, loops):
     """
     Measure true `angle` and `rate` (m,), see `SensedPlant`.
 
-    `shift` is phase plus noise in counts; the loops do not move in an `interval` of 0.
+    `shift` is phase plus noise in counts; the `loops`, a tuple of the parts of EncoderLoops, do
+    not move in an `interval` of 0.
     """
-    quantum = loops.quantum
-    read = loops.read
-    read_rate = loops.read_rate
-    tracked = loops.tracked
+    quantum, read, read_rate, tracked = loops
     for i in range(len(angle)):
         if quantum[i] == 0.0:
             read[i], read_rate[i] = angle[i], rate[i]

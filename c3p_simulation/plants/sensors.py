@@ -234,7 +234,7 @@ class SensedPlant:
         else:
             shift = self._phase
         z = math.exp(-2 * math.pi * self._settings.rate_bandwidth * interval)
-        kernels.read_encoders(angle + self._offset, rate, shift, interval, z, self._loops)
+        kernels.read_encoders(angle + self._offset, rate, shift, interval, z, tuple(self._loops))
 
     def _measured(self, sample: JointSample) -> JointSample:
         """Return the last reading as a sample."""

@@ -175,7 +175,7 @@ def test_rates_are_those_of_the_simulated_cards(angles, dt):
     loops = _sensor_kernels.EncoderLoops(fine, np.array([angles[0]]), rate, np.array([angles[0]]))
     tracker.step([angles[0]], dt)
     for angle in angles[1:]:
-        _sensor_kernels.read_encoders(np.array([angle]), np.zeros(1), half, dt, z, loops)
+        _sensor_kernels.read_encoders(np.array([angle]), np.zeros(1), half, dt, z, tuple(loops))
         # a quantum, a few roundings of 100 rad, over dt
         assert tracker.step([angle], dt) == pytest.approx(rate, rel=1e-9, abs=1e-10 / dt)
 
