@@ -323,11 +323,11 @@ class ConstrainedMotion:
         self._packed = pack(self.tree, (*self.constraints, *closed),
                             [since for _, since in self._constraints])
         m = len(self._packed.labels)
-        system, self._integers = system_of(self.tree, self._packed, self._frequency)
-        system.vectors[:] = self._state
-        self._block = system.block
-        self._state = system.vectors
-        self._found = system.space.multipliers
+        numbers, self._integers = system_of(self.tree, self._packed, self._frequency)
+        numbers.vectors[:] = self._state
+        self._block = numbers.block
+        self._state = numbers.vectors
+        self._found = numbers.space.multipliers
         self._watch = self._contacts.watched(m)
         self._noted = -1.0
         self._code = None
