@@ -267,8 +267,6 @@ def state(declared: type[Kind]) -> type[Kind]:
     # those of the base class stand there alone
     for name in declared.__annotations__:
         label = f'{declared.__name__}.{name}'
-        if hasattr(Parts, name) or name in Parts.__annotations__:
-            raise TypeError(f'{label}: every state has a {name} of its own; rename the field')
         size, shape, kind = _field(label, hints[name], sizes)
         if kind is float and fields and fields[-1].kind is not float:
             raise TypeError(f'{label}: constants stand before arrays')
