@@ -23,15 +23,9 @@ import numpy as np
 from measuring import Figure, beside, spread
 
 from c3p_controller.goals.path_controller import PathController, PathGains
-from c3p_controller.predictive._box_ddp import improve, workspace
-from c3p_controller.predictive._kernels import (
-    ALIGNMENT,
-    ALIGNMENT_SPEED,
-    RIPPLE,
-    RIPPLE_RATE,
-    TORQUE,
-)
+from c3p_controller.predictive._kernels import ALIGNMENT_SPEED, RIPPLE_RATE
 from c3p_controller.predictive.controller import PredictiveController, PredictiveSettings
+from c3p_controller.predictive.states import ALIGNMENT, RIPPLE, TORQUE, WEIGHTS
 from c3p_description.reading.loader import load
 from c3p_experiments.loop.closed_loop import Held, run_loop
 from c3p_experiments.loop.command_sources import GoalSource
@@ -43,17 +37,27 @@ sys.path.insert(0, str(Path(__file__).parents[1] / 'scripts'))
 
 
 class Recording(PredictiveController):
-    """Keeps what every solution began with."""
+    """Keeps what every improvement of the plan began with."""
 
     def reset(self, sensed=None):
         """Forget the past and the problems."""
         super().reset(sensed)
         self.problems = []
 
-    def _solve(self, state, torques, iterations):
-        self.problems.append((state.copy(), torques.copy(), self._rows.copy(),
-                              self.observer.wrench.copy(), iterations))
-        return super()._solve(state, torques, iterations)
+    def step(self, sensed, setpoint, dt):
+        """Keep the problem of a cycle in which a plan was improved."""
+        state = self._state
+        ready, planned = bool(state.ready[0]), float(state.begin[0])
+        torques = state.plan.torques.copy()
+        sent = super().step(sensed, setpoint, dt)
+        if ready and state.ready[0] and state.begin[0] != planned:
+            # the plan before as it is now
+            times = state.times[:-1]
+            for i in range(torques.shape[1]):
+                torques[:, i] = np.interp(times + state.begin[0] - planned, times, torques[:, i])
+            self.problems.append((state.start.copy(), torques, state.plan.rows.copy(),
+                                  self.observer.wrench.copy()))
+        return sent
 
 
 def record(robot):
@@ -67,21 +71,21 @@ def record(robot):
 
 def ours(law):
     """Return times, processor times, s, and costs of the controller's solver."""
-    n, steps = law.robot.count, len(law._dt)
-    work = workspace(steps, n)
-    states, gains = np.zeros((steps + 1, 6 + n)), np.zeros((steps, n, 6 + n))
+    state, planner = law._state, law._planner
+    plan = state.plan
     times, busy, costs = [], [], []
     # the first round warms the caches
     for _ in range(2):
         times.clear(), busy.clear(), costs.clear()
-        for state, torques, rows, wrench, iterations in law.problems:
-            torques = torques.copy()
+        for start, torques, rows, wrench in law.problems:
+            state.start[:], plan.torques[:] = start, torques
+            plan.rows[:], law.observer.wrench[:] = rows, wrench
             begin, used = time.perf_counter(), time.thread_time()
-            cost, _ = improve(law.observer.model, state, torques, rows, law._weights, wrench,
-                              law._dt, law.limit, iterations, 1e-4, work, states, gains)
+            planner.steps.solve(state.block, planner.sizes, law.observer.model,
+                                law.settings.iterations)
             times.append(time.perf_counter() - begin)
             busy.append(time.thread_time() - used)
-            costs.append(cost)
+            costs.append(law.cost)
     return np.array(times), np.array(busy), np.array(costs)
 
 
@@ -90,7 +94,8 @@ def casadi_solver(law):
     import casadi as ca
     from casadi_model import motion
 
-    robot, steps, dt = law.robot, len(law._dt), float(law._dt[0])
+    robot, plan = law.robot, law._state.plan
+    steps, dt, weights = len(plan.dt), float(plan.dt[0]), plan.weights
     n = robot.count
     losses = robot.losses.copy()
     losses[:, 5] = law.settings.friction_smoothing
@@ -106,7 +111,7 @@ def casadi_solver(law):
     ey = sf * x[3] + cf * x[4] - row[4]
     errors = ca.vertcat(c * dy - s * dx, c * dx + s * dy, x[2] - row[2], c * ey - s * ex,
                         c * ex + s * ey, x[5] - row[5])
-    weight = ca.SX.sym('q', len(law._weights[0]))
+    weight = ca.SX.sym('q', WEIGHTS)
     cost = 0.5 * ca.sum1(weight[:6] * errors**2)
     for i in range(n):
         hx, hy = robot.geometry[i, :2]
@@ -124,10 +129,10 @@ def casadi_solver(law):
     start, push, rows = ca.MX.sym('x0', 6 + n), ca.MX.sym('w', 3), ca.MX.sym('rows', 7, steps + 1)
     torques, now, total = ca.MX.sym('u', n, steps), start, 0.0
     for k in range(steps):
-        total += 0.5 * dt * law._weights[k, TORQUE] * ca.sumsqr(torques[:, k])
+        total += 0.5 * dt * weights[k, TORQUE] * ca.sumsqr(torques[:, k])
         now = step(now, torques[:, k], push)
         scale = dt if k + 1 < steps else 1.0
-        total += scale * stage(now, rows[:, k + 1], law._weights[k + 1])
+        total += scale * stage(now, rows[:, k + 1], weights[k + 1])
     solver = ca.nlpsol('solver', 'ipopt', {
         'x': ca.vec(torques), 'f': total,
         'p': ca.vertcat(start, push, ca.vec(rows))},
@@ -173,8 +178,8 @@ def main() -> None:
     sample = parser.parse_args().sample
     law = record(load('c3p'))
     times, busy, costs = ours(law)
-    print(f'{len(times)} problems, {len(law._dt)} steps, {law.robot.count} wheels')
-    # on a computer that runs other programs only the processor's time is meaningful
+    print(f'{len(times)} problems, {len(law._state.plan.dt)} steps, {law.robot.count} wheels')
+    # on a computer that does other things at the same time only the processor's time says much
     for name, value in (('by the clock', times), ('processor', busy)):
         print(f'{"box-DDP, as controlling: " + name:40} p50 {1e3 * np.median(value):8.3f} ms   '
               f'p99 {1e3 * np.percentile(value, 99):8.3f} ms   max {1e3 * value.max():8.3f} ms')

@@ -13,19 +13,15 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from c3p_controller.predictive._kernels import (
-    TORQUE,
-    TURNING,
     advance,
     cost_of,
     expand,
     linearise,
     roll_out,
-    sizes,
 )
-from c3p_kernels.compiled import borrowed, kernel
+from c3p_controller.predictive.states import TORQUE, TURNING
+from c3p_kernels.compiled import inner
 
 # least decrease of the cost by a step, relative to that of the linear model
 LEAST_DECREASE = 0.05
@@ -42,51 +38,28 @@ MORE_DAMPING = 30.0
 LESS_DAMPING = 0.1
 DAMPINGS = 6
 
-# casters of the robot for which the kernels are compiled with constant sizes, which saves a fifth
-# of the time of a solution; one more robot would cost seconds of compilation
-USUAL = 3
 
-
-def exact_sizes(casters: int, efforts: int) -> tuple[int, ...]:
-    """Return the argument `exact` of `sizes` for a robot: not empty for the usual one."""
-    return (0,) * (6 + casters) if casters == efforts == USUAL else ()
-
-
-def workspace(steps: int, casters: int, efforts: int | None = None) -> tuple:
-    """Return the work memory of `improve`; `efforts` is `casters` by default, or twice that."""
-    size = 6 + casters
-    count = efforts or casters
-    square = (size, size)
-    exact = exact_sizes(casters, count)
-    linear = (np.empty(3), np.empty((3, casters)), np.empty((3, 3)), np.empty(size),
-              np.empty(size), np.zeros(square), np.zeros((3, count)), np.zeros(square),
-              np.zeros((3, count)), exact)
-    stage = (np.empty(square), np.empty(square), np.empty((count, size)), np.empty((count, count)),
-             np.empty(size), np.empty(count), np.empty(count), np.empty(count),
-             np.empty(count, np.bool_), np.zeros((count, count)), np.empty(size), exact)
-    problem = (np.empty((steps, size, size)), np.empty((steps, size, count)),
-               np.zeros((steps + 1, size)), np.zeros((steps + 1, size, size)),
-               np.zeros((steps, count)), np.empty(size), np.empty(square))
-    trial = (np.empty((steps + 1, size)), np.empty((steps, count)))
-    return linear, stage, problem, trial, np.empty(size), np.empty(6), np.empty((6, 6))
-
-
-@kernel
-def box_step(hessian, gradient, lower, upper, step, free, factor, exact):
+@inner
+def box_step(stage, step_out):
     """
-    Minimise ``½ pᵀHp + gᵀp`` for ``lower ≤ p ≤ upper`` by an active set; H is small.
+    Minimise ``½ pᵀHp + gᵀp`` of a BoxStage for ``lower ≤ p ≤ upper`` by an active set; H is small.
 
-    Writes p into `step`, the free set into `free`, the Cholesky factor of the free rows into
-    `factor`. Returns False when H is not positive definite there. `exact` is that of `sizes`.
+    Writes p, the free set, and the Cholesky factor of the free rows. Returns False when H is not
+    positive definite there.
     """
-    _, n = sizes(exact, 0, len(gradient))
+    hessian = stage.quu
+    gradient = stage.qu
+    free = stage.free
+    factor = stage.factor
+    n = len(gradient)
     for i in range(n):
-        free[i] = True
+        free[i] = 1.0
     for _ in range(2 * n + 1):
         # factor with fixed rows replaced by the identity
         for i in range(n):
             for j in range(i + 1):
-                total = hessian[i, j] if free[i] and free[j] else (1.0 if i == j else 0.0)
+                total = (hessian[i, j] if free[i] > 0.0 and free[j] > 0.0 else
+                         (1.0 if i == j else 0.0))
                 for k in range(j):
                     total -= factor[i, k] * factor[j, k]
                 if i == j:
@@ -98,32 +71,32 @@ def box_step(hessian, gradient, lower, upper, step, free, factor, exact):
         # forward and back substitution; fixed entries keep their values
         for i in range(n):
             total = 0.0
-            if free[i]:
+            if free[i] > 0.0:
                 total = -gradient[i]
                 for j in range(n):
-                    if not free[j]:
-                        total -= hessian[i, j] * step[j]
+                    if not free[j] > 0.0:
+                        total -= hessian[i, j] * step_out[j]
             else:
-                total = step[i]
+                total = step_out[i]
             for k in range(i):
-                total -= factor[i, k] * step[k]
-            step[i] = total / factor[i, i]
+                total -= factor[i, k] * step_out[k]
+            step_out[i] = total / factor[i, i]
         for i in range(n - 1, -1, -1):
-            total = step[i]
+            total = step_out[i]
             for k in range(i + 1, n):
-                total -= factor[k, i] * step[k]
-            step[i] = total / factor[i, i]
+                total -= factor[k, i] * step_out[k]
+            step_out[i] = total / factor[i, i]
         # entries outside the box are fixed at its sides
         changed = False
         for i in range(n):
-            if free[i]:
-                if step[i] < lower[i]:
-                    step[i] = lower[i]
-                    free[i] = False
+            if free[i] > 0.0:
+                if step_out[i] < stage.lower[i]:
+                    step_out[i] = stage.lower[i]
+                    free[i] = 0.0
                     changed = True
-                elif step[i] > upper[i]:
-                    step[i] = upper[i]
-                    free[i] = False
+                elif step_out[i] > stage.upper[i]:
+                    step_out[i] = stage.upper[i]
+                    free[i] = 0.0
                     changed = True
         if changed:
             continue
@@ -131,40 +104,57 @@ def box_step(hessian, gradient, lower, upper, step, free, factor, exact):
         worst = 0.0
         which = -1
         for i in range(n):
-            if not free[i]:
+            if not free[i] > 0.0:
                 slope = gradient[i]
                 for j in range(n):
-                    slope += hessian[i, j] * step[j]
-                pull = slope if step[i] >= upper[i] else -slope
-                if upper[i] > lower[i] and pull > worst:
+                    slope += hessian[i, j] * step_out[j]
+                pull = slope if step_out[i] >= stage.upper[i] else -slope
+                if stage.upper[i] > stage.lower[i] and pull > worst:
                     worst = pull
                     which = i
         if which < 0:
             return True
-        free[which] = True
+        free[which] = 1.0
     return True
 
 
-@kernel
-def backward(a, b, gradients, hessians, torques, weights, dt, limit, damping, gains, feedforward,
-             vx, vxx, work):
+@inner
+def backward(plan, limit, damping):
     """
-    Solve the linear-quadratic problem about the trajectory backwards in time.
+    Solve the linear-quadratic problem about the trajectory of a Plan backwards in time.
 
-    Returns the slope of the cost in the direction found and whether every stage was positive
-    definite.
+    Writes feedback and feedforward. Returns the slope of the cost in the direction found, and
+    whether every stage was positive definite.
     """
-    va, qxx, qux, quu, qx, qu, lower, upper, free, factor, column, exact = work
-    steps, (size, n) = len(torques), sizes(exact, len(vx), torques.shape[1])
+    stage = plan.stage
+    # by the state, whose sizes may be constants of the compiler
+    size = len(plan.value_slope)
+    n = len(stage.qu)
     wheels = size - 6
+    steps = len(plan.torques)
+    dt = plan.dt
+    torques = plan.torques
+    weights = plan.weights
+    va = stage.product
+    qxx = stage.qxx
+    qux = stage.qux
+    quu = stage.quu
+    qx = stage.qx
+    qu = stage.qu
+    free = stage.free
+    factor = stage.factor
+    column = stage.column
+    gains = plan.gains
+    vx = plan.value_slope
+    vxx = plan.value_curve
     for j in range(size):
-        vx[j] = gradients[steps, j]
+        vx[j] = plan.gradients[steps, j]
         for k in range(size):
-            vxx[j, k] = hessians[steps, j, k]
+            vxx[j, k] = plan.hessians[steps, j, k]
     expected = 0.0
     for k in range(steps - 1, -1, -1):
-        ak = a[k]
-        bk = b[k]
+        ak = plan.by_state[k]
+        bk = plan.by_torque[k]
         # Q = l + V(A x + B u): qxx = l_xx + AᵀVA, qux = BᵀVA, quu = R + BᵀVB
         for i in range(size):
             for j in range(size):
@@ -173,12 +163,12 @@ def backward(a, b, gradients, hessians, torques, weights, dt, limit, damping, ga
                     total += vxx[i, m] * ak[m, j]
                 va[i, j] = total
         for i in range(size):
-            total = gradients[k, i]
+            total = plan.gradients[k, i]
             for m in range(size):
                 total += ak[m, i] * vx[m]
             qx[i] = total
             for j in range(i + 1):
-                total = hessians[k, i, j]
+                total = plan.hessians[k, i, j]
                 for m in range(size):
                     total += ak[m, i] * va[m, j]
                 qxx[i, j] = total
@@ -193,7 +183,8 @@ def backward(a, b, gradients, hessians, torques, weights, dt, limit, damping, ga
                 for m in range(size):
                     total += bk[m, i] * va[m, j]
                 qux[i, j] = total
-            lower[i], upper[i] = -limit[i] - torques[k, i], limit[i] - torques[k, i]
+            stage.lower[i] = -limit[i] - torques[k, i]
+            stage.upper[i] = limit[i] - torques[k, i]
         for i in range(n):
             for m in range(size):
                 total = 0.0
@@ -208,13 +199,13 @@ def backward(a, b, gradients, hessians, torques, weights, dt, limit, damping, ga
         for i in range(n):
             quu[i, i] += dt[k] * weights[k, TORQUE if i < wheels else TURNING] + damping
         # feedforward within the box of the torque limits
-        step = feedforward[k]
-        if not box_step(quu, qu, lower, upper, step, free, factor, exact):
+        step = plan.feedforward[k]
+        if not box_step(stage, step):
             return 0.0, False
         # feedback of the free torques: K = −H⁻¹ Qux
         for j in range(size):
             for i in range(n):
-                total = -qux[i, j] if free[i] else 0.0
+                total = -qux[i, j] if free[i] > 0.0 else 0.0
                 for m in range(i):
                     total -= factor[i, m] * column[m]
                 column[i] = total / factor[i, i]
@@ -252,78 +243,64 @@ def backward(a, b, gradients, hessians, torques, weights, dt, limit, damping, ga
     return expected, True
 
 
-@kernel
-def forward_pass(model, states, torques, gains, feedforward, wrench, dt, limit, part, rate,
-                 new_states, new_torques):
+@inner
+def forward_pass(model, plan, wrench, limit, part):
     """Roll out the corrected torques, `part` of the feed-forward step, inside the limits."""
-    steps, n = torques.shape
-    size = states.shape[1]
+    steps, n = plan.torques.shape
+    size = len(plan.value_slope)
+    states = plan.states
+    tried = plan.trial_states
     for j in range(size):
-        new_states[0, j] = states[0, j]
+        tried[0, j] = states[0, j]
     for k in range(steps):
         for i in range(n):
-            total = torques[k, i] + part * feedforward[k, i]
+            total = plan.torques[k, i] + part * plan.feedforward[k, i]
             for j in range(size):
-                total += gains[k, i, j] * (new_states[k, j] - states[k, j])
-            new_torques[k, i] = min(max(total, -limit[i]), limit[i])
-        advance(model, new_states[k], new_torques[k], wrench, dt[k], rate, new_states[k + 1])
+                total += plan.gains[k, i, j] * (tried[k, j] - states[k, j])
+            plan.trial_torques[k, i] = min(max(total, -limit[i]), limit[i])
+        advance(model, tried[k], plan.trial_torques[k], wrench, plan.dt[k], plan.rate,
+                tried[k + 1])
 
 
-@kernel
-def improve(model, start, torques, reference, weights, wrench, dt, limit, iterations, tolerance,
-            work, states, gains):
+@inner
+def improve(model, plan, start, wrench, limit, iterations, tolerance):
     """
-    Improve `torques` (N, n) in place, within `limit`; write `states` (N+1, 6+n) and `gains`.
+    Improve the torques of a Plan from the state `start` on, within `limit`.
 
-    `work` is a `workspace`. Returns the cost and the number of iterations; ends early when one
-    gains less than `tolerance` of the cost.
+    Writes states, gains, cost and the number of iterations; ends early when one gains less than
+    `tolerance` of the cost.
     """
-    model = borrowed(model)
-    work = borrowed(work)
-    start = borrowed(start)
-    torques = borrowed(torques)
-    reference = borrowed(reference)
-    weights = borrowed(weights)
-    wrench = borrowed(wrench)
-    dt = borrowed(dt)
-    limit = borrowed(limit)
-    states = borrowed(states)
-    gains = borrowed(gains)
-    linear_work, stage, problem, trial, rate, r, jac = work
-    a, b, gradients, hessians, feedforward, vx, vxx = problem
-    new_states, new_torques = trial
-    steps, efforts = torques.shape
+    steps, efforts = plan.torques.shape
+    torques = plan.torques
     # a limit may have fallen since the torques were found
     for k in range(steps):
         for i in range(efforts):
             if abs(torques[k, i]) > limit[i]:
                 torques[k, i] = math.copysign(limit[i], torques[k, i])
-    roll_out(model, start, torques, wrench, dt, rate, states)
-    cost = cost_of(model[0], states, torques, reference, weights, dt, r)
+    roll_out(model, start, torques, wrench, plan.dt, plan.rate, plan.states)
+    cost = cost_of(model[0], plan.states, torques, plan.rows, plan.weights, plan.dt,
+                   plan.residual)
     damping = DAMPING
     done = 0
     for _ in range(iterations):
         done += 1
         # quadratic model about the trajectory
         for k in range(steps):
-            linearise(model, states[k], torques[k], wrench, dt[k], linear_work, a[k], b[k])
+            linearise(model, plan, k, wrench)
         for k in range(1, steps + 1):
-            expand(model[0], states[k], reference[k], weights[k], dt[k] if k < steps else 1.0,
-                   jac, r, gradients[k], hessians[k])
+            expand(model[0], plan, k, plan.dt[k] if k < steps else 1.0)
         # more damping until a step of the line search improves the cost
         improved = False
         part = 1.0
         new_cost = cost
         for _ in range(DAMPINGS):
-            expected, definite = backward(a, b, gradients, hessians, torques, weights, dt, limit,
-                                          damping, gains, feedforward, vx, vxx, stage)
+            expected, definite = backward(plan, limit, damping)
             if definite:
                 part = 1.0
                 for _ in range(STEPS_TRIED):
-                    forward_pass(model, states, torques, gains, feedforward, wrench, dt, limit,
-                                 part, rate, new_states, new_torques)
-                    new_cost = cost_of(model[0], new_states, new_torques, reference, weights, dt,
-                                       r)
+                    forward_pass(model, plan, wrench, limit, part)
+                    new_cost = cost_of(model[0], plan.trial_states, plan.trial_torques, plan.rows,
+                                       plan.weights, plan.dt, plan.residual)
                     # false for NaN: a diverged roll-out is not an improvement
                     if new_cost < cost + LEAST_DECREASE * part * expected:
                         improved = True
@@ -335,15 +312,22 @@ def improve(model, start, torques, reference, weights, wrench, dt, limit, iterat
         if not improved:
             break
         gained = cost - new_cost
-        for k in range(steps + 1):
-            for j in range(states.shape[1]):
-                states[k, j] = new_states[k, j]
-        for k in range(steps):
-            for i in range(efforts):
-                torques[k, i] = new_torques[k, i]
+        accept_trial(plan)
         cost = new_cost
         if part == 1.0:
             damping = max(damping * LESS_DAMPING, LESS_DAMPING * DAMPING)
         if gained < tolerance * cost:
             break
-    return cost, done
+    plan.cost[0] = cost
+    plan.iterations[0] = done
+
+
+@inner
+def accept_trial(plan):
+    """Replace the trajectory of a Plan by that of the line search."""
+    for k in range(len(plan.states)):
+        for j in range(plan.states.shape[1]):
+            plan.states[k, j] = plan.trial_states[k, j]
+    for k in range(len(plan.torques)):
+        for i in range(plan.torques.shape[1]):
+            plan.torques[k, i] = plan.trial_torques[k, i]

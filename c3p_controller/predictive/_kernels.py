@@ -15,22 +15,25 @@ path. The cost is ½ the sum over the horizon of weighted squares of
 with Δ_i the angle between a caster and the desired direction of its pivot. Without the last term
 a caster that rolls backwards, which is equally exact but unstable, would stay so.
 
-Nothing is allocated: the caller provides the work memory.
+Nothing is allocated: work memory is in the states of states.py.
 """
 
 from __future__ import annotations
 
 import math
 
+from c3p_controller.predictive.states import (
+    ALIGNMENT,
+    COMMON,
+    FIRST,
+    LINE,
+    RIPPLE,
+    SECOND,
+    TORQUE,
+    TURNING,
+)
 from c3p_dynamics._caster_equations import ALONG, COS, RATE, SIN, forward, forward_derivatives
-from c3p_kernels.compiled import inlined, kernel
-
-# columns of a row of weights, behind the six of the platform: of the torques of wheels, of the
-# casters' directions, of the torques of steering axes, of small yaw rate errors
-TORQUE, ALIGNMENT, TURNING, RIPPLE = 6, 7, 8, 9
-
-# of two driven wheels near one rolling line, the casters of both, and the angle of that line, rad
-COMMON, FIRST, SECOND, LINE, WEIGHTS = 10, 11, 12, 13, 14
+from c3p_kernels.compiled import inner, kernel
 
 # sum of the squared sines of both wheels to that line below which they are near it: 10° each
 COMMON_LINE = 0.06
@@ -49,8 +52,8 @@ ALIGNMENT_SPEED = 0.03
 
 
 @kernel
-def state_rate(model, x, torque, wrench, rate):
-    """Write dx/dt into `rate`."""
+def state_rate(model, x, torque, wrench, rate_out):
+    """Write dx/dt into `rate_out`."""
     casters = model[2]
     n = len(casters)
     vx = x[3]
@@ -58,32 +61,38 @@ def state_rate(model, x, torque, wrench, rate):
     w = x[5]
     # the pose moves with the twist turned to the floor
     c, s = math.cos(x[2]), math.sin(x[2])
-    rate[0] = c * vx - s * vy
-    rate[1] = s * vx + c * vy
-    rate[2] = w
-    forward(model, x[6:6 + n], x[3:6], torque, wrench, rate[3:6])
+    rate_out[0] = c * vx - s * vy
+    rate_out[1] = s * vx + c * vy
+    rate_out[2] = w
+    forward(model, x[6:6 + n], x[3:6], torque, wrench, rate_out[3:6])
     for i in range(n):
-        rate[6 + i] = casters[i, RATE]
+        rate_out[6 + i] = casters[i, RATE]
 
 
 @kernel
-def advance(model, x, torque, wrench, dt, rate, after):
-    """Write the state one midpoint step of `dt` later into `after`."""
+def advance(model, x, torque, wrench, dt, rate_out, after_out):
+    """Write the state one midpoint step of `dt` later into `after_out`, its rate beside it."""
     size = len(x)
-    state_rate(model, x, torque, wrench, rate)
+    state_rate(model, x, torque, wrench, rate_out)
     for j in range(size):
-        after[j] = x[j] + 0.5 * dt * rate[j]
-    state_rate(model, after, torque, wrench, rate)
+        after_out[j] = x[j] + 0.5 * dt * rate_out[j]
+    state_rate(model, after_out, torque, wrench, rate_out)
     for j in range(size):
-        after[j] = x[j] + dt * rate[j]
+        after_out[j] = x[j] + dt * rate_out[j]
 
 
-@kernel
-def slopes(model, x, torque, wrench, accel, d_steering, d_twist, rate, fx, fu):
-    """Write dx/dt into `rate` and its derivatives by x into `fx` and by τ into `fu` (rows 3-5)."""
+@inner
+def slopes(model, x, torque, wrench, linear, fx_out, fu_out):
+    """
+    Write the derivatives of dx/dt by x into `fx_out` and by τ into `fu_out`, rows 3 to 5.
+
+    `linear` is a Linearisation; its ``rate`` becomes dx/dt.
+    """
     geometry, _, casters, _ = model
     n = len(geometry)
-    forward_derivatives(model, x[6:6 + n], x[3:6], torque, wrench, accel, d_steering, d_twist, fu)
+    rate = linear.rate
+    forward_derivatives(model, x[6:6 + n], x[3:6], torque, wrench, linear.accel,
+                        linear.steering_slope, linear.twist_slope, fu_out)
     vx = x[3]
     vy = x[4]
     w = x[5]
@@ -92,20 +101,20 @@ def slopes(model, x, torque, wrench, accel, d_steering, d_twist, rate, fx, fu):
     rate[1] = s * vx + c * vy
     rate[2] = w
     # pose by φ and twist
-    fx[0, 2] = -rate[1]
-    fx[0, 3] = c
-    fx[0, 4] = -s
-    fx[1, 2] = rate[0]
-    fx[1, 3] = s
-    fx[1, 4] = c
-    fx[2, 5] = 1.0
+    fx_out[0, 2] = -rate[1]
+    fx_out[0, 3] = c
+    fx_out[0, 4] = -s
+    fx_out[1, 2] = rate[0]
+    fx_out[1, 3] = s
+    fx_out[1, 4] = c
+    fx_out[2, 5] = 1.0
     # twist by twist and steering
     for j in range(3):
-        rate[3 + j] = accel[j]
+        rate[3 + j] = linear.accel[j]
         for k in range(3):
-            fx[3 + j, 3 + k] = d_twist[j, k]
+            fx_out[3 + j, 3 + k] = linear.twist_slope[j, k]
         for i in range(n):
-            fx[3 + j, 6 + i] = d_steering[j, i]
+            fx_out[3 + j, 6 + i] = linear.steering_slope[j, i]
     # steering by twist and itself
     for i in range(n):
         d = geometry[i, 2]
@@ -113,81 +122,82 @@ def slopes(model, x, torque, wrench, accel, d_steering, d_twist, rate, fx, fu):
         s = casters[i, SIN]
         az = s * geometry[i, 0] - c * geometry[i, 1]
         rate[6 + i] = casters[i, RATE]
-        fx[6 + i, 3] = -c / d
-        fx[6 + i, 4] = -s / d
-        fx[6 + i, 5] = -az / d - 1.0
-        fx[6 + i, 6 + i] = -casters[i, ALONG] / d
+        fx_out[6 + i, 3] = -c / d
+        fx_out[6 + i, 4] = -s / d
+        fx_out[6 + i, 5] = -az / d - 1.0
+        fx_out[6 + i, 6 + i] = -casters[i, ALONG] / d
 
 
-@inlined
-def sizes(exact, size, efforts):
-    """
-    Return the sizes of state and input, as constants of the compiler where `exact` is not empty.
-
-    Its length, that of a tuple, is then that of the state of a robot whose casters are all driven.
-    """
-    return (len(exact), len(exact) - 6) if len(exact) > 0 else (size, efforts)
-
-
-@kernel
-def linearise(model, x, torque, wrench, dt, work, a, b):
-    """Write the derivatives of `advance` at (x, τ) by x into `a` and by τ into `b`."""
-    accel, d_steering, d_twist, rate, probe, f1, g1, f2, g2, exact = work
-    size, n = sizes(exact, len(x), len(torque))
-    slopes(model, x, torque, wrench, accel, d_steering, d_twist, rate, f1, g1)
+@inner
+def linearise(model, plan, k, wrench):
+    """Write the derivatives A and B of `advance` at step k of a Plan, by x and by τ."""
+    linear = plan.linear
+    # by the state, whose sizes may be constants of the compiler
+    size = len(linear.rate)
+    n = linear.fu1.shape[1]
+    x = plan.states[k]
+    torque = plan.torques[k]
+    dt = plan.dt[k]
+    a = plan.by_state[k]
+    b = plan.by_torque[k]
+    f1 = linear.fx1
+    g1 = linear.fu1
+    f2 = linear.fx2
+    g2 = linear.fu2
+    slopes(model, x, torque, wrench, linear, f1, g1)
     for j in range(size):
-        probe[j] = x[j] + 0.5 * dt * rate[j]
-    slopes(model, probe, torque, wrench, accel, d_steering, d_twist, rate, f2, g2)
+        linear.middle[j] = x[j] + 0.5 * dt * linear.rate[j]
+    slopes(model, linear.middle, torque, wrench, linear, f2, g2)
     # A = I + dt F2 (I + dt/2 F1), B = dt (G2 + dt/2 F2 G1); nothing depends on X and Y
     h = 0.5 * dt
     for j in range(size):
         row = a[j]
         row[0] = 0.0
         row[1] = 0.0
-        for k in range(2, size):
-            row[k] = f2[j, k]
+        for m in range(2, size):
+            row[m] = f2[j, m]
         # by rows of F1, and most of F2 is zero
         for i in range(2, size):
             if f2[j, i] != 0.0:
                 part = h * f2[j, i]
-                for k in range(2, size):
-                    row[k] += part * f1[i, k]
-        for k in range(2, size):
-            row[k] *= dt
-        for k in range(n):
+                for m in range(2, size):
+                    row[m] += part * f1[i, m]
+        for m in range(2, size):
+            row[m] *= dt
+        for m in range(n):
             total = 0.0
             for i in range(3):
-                total += f2[j, 3 + i] * g1[i, k]
-            b[j, k] = dt * h * total
+                total += f2[j, 3 + i] * g1[i, m]
+            b[j, m] = dt * h * total
         a[j, j] += 1.0
     for j in range(3):
-        for k in range(n):
-            b[3 + j, k] += dt * g2[j, k]
+        for m in range(n):
+            b[3 + j, m] += dt * g2[j, m]
 
 
 @kernel
-def roll_out(model, start, torques, wrench, dt, rate, states):
-    """Write the states that `torques` give from `start`."""
+def roll_out(model, start, torques, wrench, dt, rate_out, states_out):
+    """Write the states that `torques` give from `start`, and the rate of the last."""
     for j in range(len(start)):
-        states[0, j] = start[j]
+        states_out[0, j] = start[j]
     for k in range(len(torques)):
-        advance(model, states[k], torques[k], wrench, dt[k], rate, states[k + 1])
+        advance(model, states_out[k], torques[k], wrench, dt[k], rate_out, states_out[k + 1])
 
 
 @kernel
-def residuals(x, reference, r):
-    """Write the six unweighted residuals of a state into `r`."""
+def residuals(x, reference, residual_out):
+    """Write the six unweighted residuals of a state into `residual_out`."""
     c, s = math.cos(reference[6]), math.sin(reference[6])
     dx, dy = x[0] - reference[0], x[1] - reference[1]
     cf, sf = math.cos(x[2]), math.sin(x[2])
     ex = cf * x[3] - sf * x[4] - reference[3]
     ey = sf * x[3] + cf * x[4] - reference[4]
-    r[0] = c * dy - s * dx
-    r[1] = c * dx + s * dy
-    r[2] = x[2] - reference[2]
-    r[3] = c * ey - s * ex
-    r[4] = c * ex + s * ey
-    r[5] = x[5] - reference[5]
+    residual_out[0] = c * dy - s * dx
+    residual_out[1] = c * dx + s * dy
+    residual_out[2] = x[2] - reference[2]
+    residual_out[3] = c * ey - s * ex
+    residual_out[4] = c * ex + s * ey
+    residual_out[5] = x[5] - reference[5]
 
 
 @kernel
@@ -240,45 +250,45 @@ def trailing_part(geometry, x, reference):
 
 
 @kernel
-def calm(geometry, x, reference, full, dither, weights):
+def calm(geometry, x, full, dither, reference_out, weights_out):
     """
-    Write `full` (k,) into the weights of ripple and add `dither` (k, 2) to φ and ω of `reference`.
+    Write `full` (k,) into the weights of ripple and add `dither` (k, 2) to φ and ω of a reference.
 
     Both in full where the reference turns faster than TURN and the casters trail. On lines and at
     goals the weight would take torque from the path, most of all across a slope.
     """
-    trailing = trailing_part(geometry, x, reference[0])
-    for k in range(len(weights)):
-        square = reference[k, 5]**2
+    trailing = trailing_part(geometry, x, reference_out[0])
+    for k in range(len(weights_out)):
+        square = reference_out[k, 5]**2
         part = trailing * square / (square + TURN * TURN)
-        weights[k, RIPPLE] = part * full[k]
-        reference[k, 2] += part * dither[k, 0]
-        reference[k, 5] += part * dither[k, 1]
+        weights_out[k, RIPPLE] = part * full[k]
+        reference_out[k, 2] += part * dither[k, 0]
+        reference_out[k, 5] += part * dither[k, 1]
 
 
 @kernel
-def dither_at(now, times, size, frequency, dither):
+def dither_at(now, times, size, frequency, dither_out):
     """Write a dither of the yaw rate at `times` (k,) from `now` on as angle and rate (k, 2)."""
     for k in range(len(times)):
         phase = frequency * (now + times[k])
-        dither[k, 0] = size * (-math.cos(phase) / frequency)
-        dither[k, 1] = size * math.sin(phase)
+        dither_out[k, 0] = size * (-math.cos(phase) / frequency)
+        dither_out[k, 1] = size * math.sin(phase)
 
 
 @kernel
-def cost_of(geometry, states, torques, reference, weights, dt, r):
+def cost_of(geometry, states, torques, reference, weights, dt, residual_out):
     """Return the cost of a trajectory; the last row of `weights` is that of the last state."""
     total = 0.0
     (steps, m), n = torques.shape, len(geometry)
     for k in range(steps + 1):
         if k > 0:
-            residuals(states[k], reference[k], r)
+            residuals(states[k], reference[k], residual_out)
             scale = dt[k - 1] if k < steps else 1.0
             for j in range(6):
-                total += 0.5 * scale * weights[k, j] * r[j] * r[j]
+                total += 0.5 * scale * weights[k, j] * residual_out[j] * residual_out[j]
             # ½ e² for small e, RIPPLE_RATE |e| for large ones
             total += scale * weights[k, RIPPLE] * RIPPLE_RATE**2 * (
-                math.sqrt(1.0 + (r[5] / RIPPLE_RATE) ** 2) - 1.0)
+                math.sqrt(1.0 + (residual_out[5] / RIPPLE_RATE) ** 2) - 1.0)
             if weights[k, ALIGNMENT] > 0.0:
                 for i in range(n):
                     half, part = misalignment(geometry, states[k], reference[k], i)
@@ -293,13 +303,17 @@ def cost_of(geometry, states, torques, reference, weights, dt, r):
     return total
 
 
-@kernel
-def expand(geometry, x, reference, weight, scale, jac, r, gradient, hessian):
-    """
-    Write gradient and Gauss-Newton Hessian of a state's cost times `scale`.
-
-    `jac` (6, 6) and `r` (6,) are work memory.
-    """
+@inner
+def expand(geometry, plan, k, scale):
+    """Write gradient and Gauss-Newton Hessian of the cost of state k of a Plan times `scale`."""
+    x = plan.states[k]
+    reference = plan.rows[k]
+    weight = plan.weights[k]
+    gradient = plan.gradients[k]
+    hessian = plan.hessians[k]
+    jac = plan.jacobian
+    r = plan.residual
+    size = len(plan.value_slope)
     c, s = math.cos(reference[6]), math.sin(reference[6])
     cf, sf = math.cos(x[2]), math.sin(x[2])
     u = cf * x[3] - sf * x[4]
@@ -322,10 +336,10 @@ def expand(geometry, x, reference, weight, scale, jac, r, gradient, hessian):
     jac[5, 5] = 1.0
     residuals(x, reference, r)
     # gradient = Jᵀ W r, Hessian = Jᵀ W J (Gauss-Newton)
-    for j in range(len(gradient)):
+    for j in range(size):
         gradient[j] = 0.0
-        for k in range(len(gradient)):
-            hessian[j, k] = 0.0
+        for m in range(size):
+            hessian[j, m] = 0.0
     for i in range(6):
         q = scale * weight[i]
         if i == 5:
@@ -334,8 +348,8 @@ def expand(geometry, x, reference, weight, scale, jac, r, gradient, hessian):
         for j in range(6):
             if jac[i, j] != 0.0:
                 gradient[j] += q * jac[i, j] * r[i]
-                for k in range(6):
-                    hessian[j, k] += q * jac[i, j] * jac[i, k]
+                for m in range(6):
+                    hessian[j, m] += q * jac[i, j] * jac[i, m]
     # 2 sin²(Δ/2) depends on φ and θ_i alone
     if weight[ALIGNMENT] > 0.0:
         for i in range(len(geometry)):
@@ -345,8 +359,8 @@ def expand(geometry, x, reference, weight, scale, jac, r, gradient, hessian):
             curve = q * math.cos(half) ** 2
             for j in (2, 6 + i):
                 gradient[j] += slope
-                for k in (2, 6 + i):
-                    hessian[j, k] += curve
+                for m in (2, 6 + i):
+                    hessian[j, m] += curve
     if weight[COMMON] > 0.0:
         near, by_first, by_second = common_line(x, weight)
         q = scale * weight[COMMON]

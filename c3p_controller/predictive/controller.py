@@ -20,9 +20,7 @@ cycle, after the torque of the present one was sent; its feedback corrects the p
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from operator import ge
 from typing import ClassVar
 
 import numpy as np
@@ -30,26 +28,18 @@ import numpy as np
 from c3p_controller.control_law import ControlLaw
 from c3p_controller.goals.path_controller import PathController
 from c3p_controller.goals.position_command import PositionLaw
-from c3p_controller.predictive._box_ddp import improve, workspace
-from c3p_controller.predictive._kernels import RIPPLE
-from c3p_controller.predictive._plan_kernels import (
-    bound,
-    follow,
-    sample_steady,
-    shifted,
-    steady,
-)
-from c3p_controller.predictive.delay_estimator import DelayEstimator
-from c3p_controller.predictive.guesses import bold_guesses, first_guesses, straight_guess
+from c3p_controller.predictive._predictive_step import RESTS, predict_step, send_nothing
+from c3p_controller.predictive.delay_estimator import DelayEstimator, candidates_up_to
 from c3p_controller.predictive.motion_observer import InputDelay, MotionObserver
-from c3p_controller.predictive.priority import PATH_SPEED, Priority
+from c3p_controller.predictive.motor_sets import motor_set
+from c3p_controller.predictive.planner import Planner
+from c3p_controller.predictive.priority import PATH_SPEED
 from c3p_controller.predictive.reference import TwistReference
-from c3p_controller.predictive.scaling import cost_weights, friction_rate, resting_slack
 from c3p_controller.predictive.stall import StallWatch
-from c3p_controller.predictive.standing_start import check_reference, push_guesses
-from c3p_controller.torque_law import Sensed, Setpoint
+from c3p_controller.predictive.states import RIPPLE, PredictiveState
+from c3p_controller.torque_law import Preview, Sensed, Setpoint
 from c3p_description.model import Array, CasterRobot
-from c3p_dynamics.traction import steering_motors, torque_bounds
+from c3p_dynamics.traction import torque_bounds
 
 
 @dataclass(frozen=True)
@@ -104,18 +94,13 @@ class PredictiveSettings:
                 raise ValueError(f'{name} = {getattr(self, name)}: must be greater than zero')
 
 
-# iterations of the competition of first guesses: per round, and rounds
-ROUND_ITERATIONS, ROUNDS, GUESSES_PER_CYCLE = 3, 3, 2
+# amplitude of the dither of the reference's yaw rate, rad/s, 1.6 mrad of its yaw: in a steady
+# circle the steering angles stand still, and the rounding of their encoders would turn the
+# odometry for the whole ring
+DITHER = 0.005
 
-# motion is commanded above these, m/s and rad/s
-MOTION_SPEED, MOTION_YAW_RATE = 1e-3, 1e-3
-
-# dither of the reference, rad/s and Hz, yaw ± 1.6 mrad: in a steady circle the steering angles
-# stand still, and the rounding of their encoders would turn the odometry for the whole ring
-DITHER, DITHER_FREQUENCY = 0.005, 0.5
-
-# relative decrease of the cost that ends the iterations
-TOLERANCE = 1e-4
+# a bare twist
+NO_PREVIEW = Preview(np.zeros(0), np.zeros((0, 3)), np.zeros((0, 3)))
 
 
 class PredictiveController(ControlLaw):
@@ -132,68 +117,77 @@ class PredictiveController(ControlLaw):
         """Start from rest without a plan."""
         self.robot = robot
         s = settings or PredictiveSettings()
-        n = robot.count
+        self.limit = torque_bounds(robot)
+        self._motors = motor_set(robot, s.priority)
         self.observer = MotionObserver(robot, robot.losses, s.bandwidth, s.disturbance_bandwidth,
                                        np.full(3, np.inf))
-        self._slack = resting_slack(robot)
-        self.limit = torque_bounds(robot)
-        self._bounds = self.limit.tolist()
-        # a steering motor costs and changes relative to its bound, as a wheel does
-        motors = steering_motors(robot)
-        self._turning = float(motors.weight[robot.steered].mean()) if robot.steered.any() else 1.0
-        self._spanned = motors.spanned
-        self._pace = np.ones(robot.efforts)
-        self._pace[n:] = math.sqrt(self._turning)
         self._delay = InputDelay(robot.efforts, s.latency)
         self._estimator = (DelayEstimator(robot, s.latency, s.latency_max)
                            if s.estimate_latency else None)
-        self._priority = Priority(robot, s.priority)
-        steps = round(s.steps * self._priority.longer)
-        self._dt = np.full(steps, s.horizon * self._priority.longer / steps)
-        self._step, self._stall, self._stretched = self._dt[0], StallWatch(), 1.0
-        self._times = np.concatenate(([0.0], np.cumsum(self._dt)))
-        self._rows, self._work = np.zeros((steps + 1, 7)), workspace(steps, n, robot.efforts)
-        self._dither, self._error = np.zeros((steps + 1, 2)), np.zeros(6 + n)
-        self._states, self._gains = (np.zeros((steps + 1, 6 + n)),
-                                     np.zeros((steps, robot.efforts, 6 + n)))
+        self._stall = StallWatch()
+        steps = round(s.steps * self._motors.longer)
+        candidates = candidates_up_to(s.latency_max)
+        self._state = PredictiveState.new((robot.count, robot.efforts, steps, candidates))
+        self._state.bound[:] = self.limit
+        self._state.pace[:] = self._motors.pace
+        self._step = s.horizon * self._motors.longer / steps
+        self._planner = Planner(self._state, self.observer.model)
+        self.observer.use(self._state.observer.block)
+        self._stall.use(self._state.stall.block)
+        if self._estimator is not None:
+            self._estimator.use(self._state.evidence.block)
         self.retune(s)
         self.reset()
 
     def retune(self, settings: PredictiveSettings) -> None:
         """Replace weights and limits; horizon, steps, latency and bandwidth stay."""
         self.settings = s = settings
-        self.observer.soften(friction_rate(s.friction_smoothing, self.robot, self._step,
-                                           self._spanned))
-        self.observer.wrench_limit = np.array([s.wrench_limit, s.wrench_limit, s.moment_limit])
-        weights = cost_weights(s, self.robot, self._spanned, self._priority.fewer,
-                               self._turning)
-        self._weights = np.tile(weights, (len(self._times), 1))
-        self._weights[-1] *= s.final_weight
+        motors = self._motors
         # weight and dither of the yaw rate: none while casters have to turn, see `calm`
-        steadied = s.ripple_weight > 0.0 and not (self._priority.fewer or self._spanned)
-        self._dithering = DITHER if steadied else 0.0
-        self._calm = steadied * self._weights[:, RIPPLE]
-        self._weights[:, RIPPLE] = 0.0
-        self._base = self._weights.copy()
+        steadied = s.ripple_weight > 0.0 and motors.steadies
+        self._state = self._planner.state = state = PredictiveState.of(
+            self._state.block, self._state.values, estimates=self._estimator is not None,
+            watches=motors.watches, period=s.period, most_iterations=s.iterations,
+            torque_rate=s.torque_rate, lag=motors.lag, standstill_speed=s.standstill_speed,
+            standstill_yaw_rate=s.standstill_yaw_rate, slack=motors.slack,
+            dither=DITHER if steadied else 0.0, step=self._step)
+        self.observer.soften(motors.friction(s, self._step))
+        self.observer.memory.limit[:] = (s.wrench_limit, s.wrench_limit, s.moment_limit)
+        weights = state.plan.weights
+        weights[:] = motors.weights(s)
+        weights[-1] *= s.final_weight
+        state.full[:] = steadied * weights[:, RIPPLE]
+        weights[:, RIPPLE] = 0.0
+        self._base = weights.copy()
         self._twist = TwistReference(s.acceleration, s.yaw_acceleration)
+        self._twist.use(state.line.block)
 
     def reset(self, sensed: Sensed | None = None) -> None:
         """Forget plan, disturbance and reference; start from `sensed`."""
-        n = self.robot.efforts
-        self._plan: Array | None = None
-        self._guesses: list[tuple[float, Array]] = []
-        self._planned, self._last = -np.inf, np.zeros(n)
+        state = self._state
+        state.fresh[0] = 0.0
+        state.begin[0] = -np.inf
+        state.last[:] = 0.0
+        state.plan.cost[0] = 0.0
+        state.plan.iterations[0] = 0.0
         # what `prepare` needs of the present cycle
-        self._present: tuple[Array, Setpoint, float, float] | None = None
+        self._present: tuple[Preview, tuple[float, float, float]] | None = None
         self._known = sensed is not None
+        self._planner.forget()
         self._twist.reset()
-        self._priority.reset()
+        self._motors.reset()
         self._forget_delay(sensed is None)
         self._stall.reset()
-        self._stretch()
-        self.cost, self.iterations = 0.0, 0
+        self._restore_horizon()
         if sensed is not None:
             self.observer.reset(sensed.pose, sensed.twist, sensed.steering)
+
+    def _restore_horizon(self) -> None:
+        """Set the steps of the horizon as they are without a stall."""
+        state = self._state
+        state.stretched[0] = 1.0
+        state.plan.dt[:] = self._step
+        state.times[1:] = np.cumsum(state.plan.dt)
 
     def _forget_delay(self, estimate: bool) -> None:
         """Forget the torques under way, and the estimate of their delay."""
@@ -210,7 +204,17 @@ class PredictiveController(ControlLaw):
     @property
     def planned(self) -> Array:
         """States of the present plan (steps + 1, 6 + n); the first is `latency` ahead."""
-        return self._states
+        return self._state.plan.states
+
+    @property
+    def cost(self) -> float:
+        """Cost of the last solution."""
+        return float(self._state.plan.cost[0])
+
+    @property
+    def iterations(self) -> int:
+        """Iterations of the last solution."""
+        return int(self._state.plan.iterations[0])
 
     def step(self, sensed: Sensed, setpoint: Setpoint, dt: float) -> Array:
         """
@@ -218,173 +222,48 @@ class PredictiveController(ControlLaw):
 
         Parameters as in `TorqueLaw.step`.
         """
-        s, self._present = self.settings, None
+        self._present = None
         if not self._known:
             self.reset(sensed)
-        state = self.observer.step(sensed.pose, sensed.twist, sensed.steering, self._delay, dt)
-        if self._estimator is not None:
-            self._estimate(self._estimator, sensed.pose, state, dt)
-        if self._resting(setpoint, state):
-            self._plan, self._guesses = None, []
-            self._twist.reset()
-            self._stall.reset()
-            self._stretch()
-            return self._send(np.zeros(self.robot.efforts), dt)
-        # the plan begins when the torque of this cycle begins to act
-        state = self.observer.ahead
-        self._watch(state, sensed.time, dt)
-        self._reference(setpoint, state, sensed.time, dt)
-        if self._priority.fewer:
-            self._priority.apply(self._rows, self._times, state[2], dt, self._base, self._weights)
-        due = self._due(sensed.time, dt)
-        if self._plan is None:
-            self._compete(state)
-        elif due:
-            self._improve(state, sensed.time - self._planned)
-        if self._plan is None or self._guesses:
-            return self._send(np.zeros(self.robot.efforts), dt)
-        if due:
-            self._planned = sensed.time
-        if s.solve_ahead and not self._priority.fewer:
-            self._present = state, setpoint, sensed.time, dt
-        torque = self._follow(state, sensed.time - self._planned)
-        if self._priority.fewer:
-            torque = self._priority.smoothed(torque, self._last, dt)
-        return self._send(torque, dt)
+        planner = self._planner
+        state = self._state
+        state.pose[:] = sensed.pose
+        state.twist[:] = sensed.twist
+        state.steering[:] = sensed.steering
+        state.command[:] = setpoint.twist
+        state.limit[:] = self.limit
+        self._delay.make_room()
+        preview = NO_PREVIEW if setpoint.preview is None else setpoint.preview
+        clock = float(sensed.time), float(dt), float(setpoint.preview_time)
+        verdict = predict_step(state.block, planner.sizes, self.observer.model,
+                               self._delay.memory.block, preview, clock)
+        if verdict == RESTS:
+            planner.forget()
+            return self._send_nothing(dt)
+        self._motors.adapt(state, self._base, dt)
+        if not state.ready[0]:
+            planner.compete(self._guesses)
+            if not state.ready[0]:
+                return self._send_nothing(dt)
+        if self.settings.solve_ahead and self._motors.prepares:
+            self._present = preview, clock
+        planner.steps.drive(state.block, planner.sizes, self.observer.model,
+                            self._delay.memory.block, clock[0], clock[1])
+        return state.last.copy()
 
     def prepare(self) -> None:
         """Solve for the next cycle if a solution is due then; as `TorqueLaw.prepare`."""
-        if self._present is None or self._plan is None:
+        if self._present is None or not self._state.ready[0]:
             return
-        (state, setpoint, now, dt), self._present = self._present, None
-        begin = now + dt
-        if not self._due(begin, dt):
-            return
-        state = self.observer.predict(state, self._last, dt)
-        # the cycle itself advances the reference of a bare twist
-        reference, self._twist = self._twist, self._twist.copy()
-        self._reference(setpoint, state, begin, dt)
-        self._twist = reference
-        self._improve(state, begin - self._planned)
-        self._planned = begin
+        (preview, clock), self._present = self._present, None
+        self._planner.steps.prepare(self._state.block, self._planner.sizes, self.observer.model,
+                                    self._delay.memory.block, preview, clock)
 
-    def _due(self, now: float, dt: float) -> bool:
-        """Return whether a solution is due in the cycle at `now`, s, of `dt` s."""
-        return now - self._planned >= self.settings.period - 0.5 * dt
+    def _guesses(self) -> list[Array]:
+        """Return first guesses of the torques."""
+        return self._motors.guesses(self.observer, self._state, self.settings)
 
-    def _estimate(self, estimator: DelayEstimator, pose: Array, state: Array, dt: float
-                  ) -> None:
-        gripping = all(map(ge, self.limit.tolist(), self._bounds))
-        if estimator.step(self.observer.model, state, pose, self._last, dt, gripping):
-            self._delay.change(estimator.latency, estimator.sent(estimator.latency))
-            self.observer.foresee(self._delay)
-
-    def _watch(self, state: Array, now: float, dt: float) -> None:
-        """Plan anew after a stall, with a longer horizon; restore it when the robot moves."""
-        if self._plan is None or self._guesses or self._spanned:
-            return
-        # dry friction of casters that rest shows as a moment; what blocks the path is a force. The
-        # reference is that of the last cycle
-        if self._stall.step(state, self._rows, self._times[-1], self.observer.saturation, dt):
-            self._plan = None
-        if self._stretch():
-            # the next plan begins in this cycle
-            self._planned = min(self._planned, now - self.settings.period)
-
-    def _stretch(self) -> bool:
-        """Set the steps of the horizon; return whether they have changed."""
-        if self._stretched == self._stall.stretch:
-            return False
-        before, self._stretched = self._times[:-1].copy(), self._stall.stretch
-        self._dt[:] = self._step * self._stretched
-        self._times[1:] = np.cumsum(self._dt)
-        if self._plan is not None:
-            for i in range(self.robot.efforts):
-                self._plan[:, i] = np.interp(self._times[:-1], before, self._plan[:, i])
-        return True
-
-    def _resting(self, setpoint: Setpoint, state: Array) -> bool:
-        """Return whether the robot rests as commanded, and nothing pushes it."""
-        s = self.settings
-        if self.observer.speed >= s.standstill_speed or abs(state[5]) >= s.standstill_yaw_rate:
-            return False
-        x, y, _ = self.observer.wrench.tolist()
-        # without torque the robot would roll down a slope, and return to its place again and again
-        if math.hypot(x, y) > self._slack and not self._priority.fewer:
-            return False
-        vx, vy, turn = setpoint.twist.tolist()
-        return math.hypot(vx, vy) < MOTION_SPEED and abs(turn) < MOTION_YAW_RATE
-
-    def _reference(self, setpoint: Setpoint, state: Array, now: float, dt: float) -> None:
-        """Write reference, and weight and dither of its yaw rate, for a plan from `state` on."""
-        steadying = (self.robot.geometry, state, self._rows, self._calm, now, self._times,
-                     self._dithering, 2.0 * math.pi * DITHER_FREQUENCY, self._dither,
-                     self._weights)
-        if (preview := setpoint.preview) is not None:
-            passed = now + self._delay.latency - setpoint.preview_time
-            sample_steady(*preview, passed, *steadying)
-            return
-        yaw, vx, vy, turn = state[2:6].tolist()
-        c, s = math.cos(yaw), math.sin(yaw)
-        velocity = np.array([c * vx - s * vy, s * vx + c * vy, turn])
-        self._twist.step(setpoint.twist, state[:3], velocity, self._times, dt, self._rows)
-        steady(*steadying)
-
-    def _solve(self, state: Array, torques: Array, iterations: int) -> float:
-        cost, self.iterations = improve(
-            self.observer.model, state, torques, self._rows, self._weights, self.observer.wrench,
-            self._dt, self.limit, iterations, TOLERANCE, self._work, self._states, self._gains)
-        return cost
-
-    def _compete(self, state: Array) -> None:
-        """Improve the first guesses, two per cycle; the best becomes the plan."""
-        if not self._guesses:
-            s = self.settings
-            if self._priority.fewer and not self._stall.attempts:
-                check_reference(self.robot, state, self._rows)
-            guesses = (push_guesses(self.robot, self._times[:-1]) if self._priority.fewer else
-                       [straight_guess(self.observer, state, self._rows, self._dt, self.limit,
-                                       (s.acceleration, s.yaw_acceleration))] if self._spanned
-                       else (bold_guesses if self._stall.attempts else first_guesses)(
-                           self.limit, self._times[:-1]))
-            self._guesses = [(np.inf, guess) for guess in guesses]
-            self._round, self._turn = 0, 0
-        for _ in range(min(GUESSES_PER_CYCLE, len(self._guesses) - self._turn)):
-            torques = self._guesses[self._turn][1]
-            self._guesses[self._turn] = (self._solve(state, torques, ROUND_ITERATIONS), torques)
-            self._turn += 1
-        if self._turn < len(self._guesses):
-            return
-        # the better half continues
-        self._guesses.sort(key=lambda guess: guess[0])
-        self._round, self._turn = self._round + 1, 0
-        self._guesses = self._guesses[:max(1, len(self._guesses) // 2)]
-        if self._round >= ROUNDS or len(self._guesses) == 1:
-            self._plan = self._guesses[0][1]
-            self._guesses = []
-            self.cost = self._solve(state, self._plan, ROUND_ITERATIONS)
-
-    def _improve(self, state: Array, passed: float) -> None:
-        """Shift the plan by `passed` and improve it."""
-        assert self._plan is not None
-        plan, self._plan = self._plan, np.empty_like(self._plan)
-        shifted(self._times[:-1], plan, passed, self._plan)
-        self.cost = self._solve(state, self._plan, self.settings.iterations)
-
-    def _follow(self, state: Array, passed: float) -> Array:
-        """Return the torque of the plan `passed` after its begin, with its feedback."""
-        assert self._plan is not None
-        torque = np.empty(self.robot.efforts)
-        follow(self._states, self._plan, self._gains, self._dt[0], passed, state, self._error,
-               torque)
-        return torque
-
-    def _send(self, torque: Array, dt: float) -> Array:
-        change = self.settings.torque_rate * dt
-        if not bound(torque, self._last, change, self._pace, self.limit):
-            # the plan has diverged
-            self._plan, torque = None, np.zeros(self.robot.efforts)
-            bound(torque, self._last, change, self._pace, self.limit)
-        self._last = torque
-        self._delay.add(torque)
-        return torque.copy()
+    def _send_nothing(self, dt: float) -> Array:
+        """Send zero, at the bounded rate."""
+        send_nothing(self._state.block, self._planner.sizes, self._delay.memory.block, float(dt))
+        return self._state.last.copy()

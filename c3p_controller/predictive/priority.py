@@ -15,10 +15,10 @@ import math
 
 import numpy as np
 
-from c3p_controller.predictive._kernels import COMMON, FIRST, LINE, SECOND
 from c3p_controller.predictive.free_heading import FREE_SPEED, FreeHeading
+from c3p_controller.predictive.states import COMMON, FIRST, LINE, SECOND
 from c3p_description.model import Array, CasterRobot
-from c3p_dynamics.freedoms import driven_freedoms, motors
+from c3p_dynamics.freedoms import motors
 from c3p_kinematics.singularity import length_scale
 
 # what is kept; the third is given up
@@ -56,28 +56,31 @@ FORGET = 0.5
 SMOOTHING = 0.02
 
 
+def check_priority(kept: str) -> None:
+    """Raise ValueError unless `kept` is one of PRIORITIES."""
+    if kept not in PRIORITIES:
+        raise ValueError(f'priority = {kept}: must be one of {", ".join(PRIORITIES)}')
+
+
 class Priority:
     """
     Adapts reference and weights of the plan; the memory is that of the free heading.
 
-    Attributes
+    Parameters
     ----------
-    fewer : bool
-        The robot has fewer motors than freedoms; without that nothing changes.
-    longer : float
-        Factor of the horizon and its steps.
+    robot : CasterRobot
+        One with fewer motors than freedoms.
+    kept : str
+        One of PRIORITIES.
     """
 
     def __init__(self, robot: CasterRobot, kept: str) -> None:
-        """Choose what is given up; ValueError for an unknown name."""
-        if kept not in PRIORITIES:
-            raise ValueError(f'priority = {kept}: must be one of {", ".join(PRIORITIES)}')
-        self.fewer = driven_freedoms(robot) < 3
-        self.longer = LONGER if self.fewer else 1.0
+        """Choose what is given up."""
+        check_priority(kept)
         # the heading that wheels can hold; steering motors are not part of that balance
         self._heading = (FreeHeading(robot, kept == PATH_HEADING)
-                         if self.fewer and kept != HEADING_SPEED
-                         and (motors(robot) < robot.count).all() else None)
+                         if kept != HEADING_SPEED and (motors(robot) < robot.count).all()
+                         else None)
         self._factors, self._size = np.array(FACTORS[kept]), length_scale(robot)
         self._pair = motors(robot)
         self._apart = len(self._pair) == 2 and self._heading is not None
@@ -90,10 +93,6 @@ class Priority:
         self._lead = 0.0
         if self._heading is not None:
             self._heading.reset()
-
-    def smoothed(self, torque: Array, last: Array, dt: float) -> Array:
-        """Return the torques after `dt` s of a first-order lag from `last`."""
-        return last + dt / (dt + SMOOTHING) * (torque - last)
 
     def apply(self, rows: Array, times: Array, yaw: float, dt: float, base: Array,
               weights: Array) -> None:

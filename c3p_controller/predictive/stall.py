@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: ANN001, ANN202 (the compiler infers the types of kernels)
 """
 Stall watch of the predictive controller: motion is commanded, and the robot makes no progress.
 
@@ -12,49 +11,9 @@ moves the horizon is restored.
 
 from __future__ import annotations
 
-import math
-
+from c3p_controller.predictive._stall_kernels import watch_alone
+from c3p_controller.predictive.states import StallMemory
 from c3p_description.model import Array
-from c3p_kernels.compiled import kernel
-from c3p_kernels.elementary import wrap_angle
-
-# size with which yaw counts as a displacement, m/rad: that of the C3P
-LEVER = 0.343
-
-# a required speed below this is holding a place, m/s: 2.4 cm or 0.07 rad in a horizon of 0.8 s
-REQUIRED = 0.03
-
-# progress is a mean with this time constant, s, of the fraction of the required speed; below LEAST
-# the robot is stalled, 1.2 s after it has stopped. Slowest manoeuvre of the C3P: 0.8 s
-MEMORY = 0.5
-LEAST = 0.1
-
-# above this progress, again for the time constant, the horizon is restored
-MOVES = 0.5
-
-# factor by which a stall lengthens the horizon, and how often in succession
-STRETCH = 2.0
-LEVELS = 2
-
-# attempts without progress in between: what does not move then is held
-ATTEMPTS = 8
-
-# fraction of the limits of the disturbing force above which something blocks the robot
-HELD = 0.5
-
-
-@kernel
-def _fraction(state, rows, horizon):
-    # speed towards the end of the horizon as a fraction of the required one, 0 to 1
-    x, y = rows[-1, 0] - state[0], rows[-1, 1] - state[1]
-    turn = LEVER * wrap_angle(rows[-1, 2] - state[2])
-    required = math.sqrt(x * x + y * y + turn * turn) / horizon
-    if not required > REQUIRED:
-        return 1.0
-    c, s = math.cos(state[2]), math.sin(state[2])
-    along = (x * (c * state[3] - s * state[4]) + y * (s * state[3] + c * state[4])
-             + turn * LEVER * state[5]) / (required * horizon)
-    return min(max(along / required, 0.0), 1.0)
 
 
 class StallWatch:
@@ -63,10 +22,7 @@ class StallWatch:
 
     Attributes
     ----------
-    stretch : float
-        Factor of the horizon, 1 without a stall.
-    attempts : int
-        Stalls since the last progress.
+    memory : StallMemory
 
     Examples
     --------
@@ -79,13 +35,29 @@ class StallWatch:
 
     def __init__(self) -> None:
         """Start with progress."""
+        self.memory = StallMemory.new(0)
         self.reset()
+
+    def use(self, block: Array) -> None:
+        """Keep the memory in the `block` of a StallMemory from now on."""
+        block[:] = self.memory.block
+        self.memory = StallMemory.of(block, 0)
+
+    @property
+    def stretch(self) -> float:
+        """Factor of the horizon, 1 without a stall."""
+        return float(self.memory.stretch[0])
+
+    @property
+    def attempts(self) -> int:
+        """Stalls since the last progress."""
+        return int(self.memory.attempts[0])
 
     def reset(self) -> None:
         """Forget the stall."""
-        self.stretch = 1.0
-        self.attempts = 0
-        self._progress = 1.0
+        self.memory.progress[0] = 1.0
+        self.memory.attempts[0] = 0
+        self.memory.stretch[0] = 1.0
 
     def step(self, state: Array, rows: Array, horizon: float, disturbance: float, dt: float
              ) -> bool:
@@ -103,14 +75,4 @@ class StallWatch:
             Force, as a fraction of its limits.
         dt : float, s
         """
-        fraction = _fraction(state, rows, horizon)
-        self._progress += min(dt / MEMORY, 1.0) * (fraction - self._progress)
-        if self._progress > MOVES and self.attempts:
-            self.reset()
-        if self._progress >= LEAST or disturbance > HELD or self.attempts >= ATTEMPTS:
-            return False
-        self.attempts += 1
-        self.stretch = STRETCH ** min(self.attempts, LEVELS)
-        # the same patience for each attempt
-        self._progress = MOVES
-        return True
+        return bool(watch_alone(self.memory.block, state, rows, horizon, disturbance, dt))

@@ -53,7 +53,7 @@ class Stage(Parts):
 
 
 @state
-class Plan(Parts):
+class Route(Parts):
     """A state with three sizes, around states with some of them."""
 
     sizes = 'steps', 'efforts', 'n'
@@ -66,8 +66,8 @@ class Plan(Parts):
 
 
 cut_whole = Whole.cut
-cut_plan = Plan.cut
-cut_usual = Plan.cut_for(efforts=4, n=2)
+cut_plan = Route.cut
+cut_usual = Route.cut_for(efforts=4, n=2)
 
 EVERY = [kind for kind in vars(odometry_states).values()
          if isinstance(kind, type) and getattr(kind, 'fields', None)]
@@ -138,7 +138,7 @@ def test_kernels_and_python_read_and_write_the_same_numbers(n):
     (fill_usual, (3, 4, 2))])
 def test_states_have_several_sizes_of_which_some_are_constants_of_the_compiler(fill, sizes):
     steps, efforts, n = sizes
-    plan = Plan.new(sizes, period=3.0)
+    plan = Route.new(sizes, period=3.0)
     Stage.of(plan.stage.block, (n, efforts), weight=4.0)
     assert fill(plan.block, sizes) == steps + 1 + n + 2 * n + 3 + efforts
     assert plan.values == sizes and plan.stage.values == (n, efforts) and plan.low.values == n
@@ -152,12 +152,12 @@ def test_states_have_several_sizes_of_which_some_are_constants_of_the_compiler(f
 
 
 def test_sizes_are_refused_by_name():
-    with pytest.raises(TypeError, match='Plan has no size casters: steps, efforts, n'):
-        Plan.cut_for(casters=3)
+    with pytest.raises(TypeError, match='Route has no size casters: steps, efforts, n'):
+        Route.cut_for(casters=3)
     with pytest.raises(ValueError, match='for steps = 2, efforts = 3, n = 4'):
-        Plan.of(np.zeros(3), (2, 3, 4))
-    kind = type('Wrong', (Parts,), {'__annotations__': {'plan': Plan}, '__module__': __name__})
-    with pytest.raises(TypeError, match=r'Wrong\.plan: Plan has the sizes steps, efforts, n; '
+        Route.of(np.zeros(3), (2, 3, 4))
+    kind = type('Wrong', (Parts,), {'__annotations__': {'plan': Route}, '__module__': __name__})
+    with pytest.raises(TypeError, match=r'Wrong\.plan: Route has the sizes steps, efforts, n; '
                                         'expected some of n'):
         state(kind)
 

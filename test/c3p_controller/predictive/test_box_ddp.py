@@ -10,13 +10,57 @@ from hypothesis import strategies as st
 from robots import caster_robots
 from scipy.optimize import minimize
 
-from c3p_controller.predictive import _box_ddp as ddp
 from c3p_controller.predictive import _kernels as cost
 from c3p_controller.predictive import _kernels as motion
+from c3p_controller.predictive import states as layout
+from c3p_controller.predictive._box_ddp import box_step, improve
+from c3p_controller.predictive.states import BoxStage, Plan
 from c3p_description.reading.loader import load
 from c3p_dynamics._caster_equations import packed_model
+from c3p_kernels.compiled import borrowed, kernel
 
 SEEDS = st.integers(0, 2**32 - 1)
+
+
+cut_stage = BoxStage.cut
+cut_plan = Plan.cut
+cut_usual = Plan.cut_for(n=3, efforts=3)
+
+
+@kernel
+def step_in_box(block, sizes, step):
+    """Execute `box_step` on a BoxStage."""
+    return box_step(cut_stage(block, sizes), step)
+
+
+@kernel
+def linearised(block, sizes, model, wrench):
+    """Linearise the first step of a Plan."""
+    motion.linearise(borrowed(model), cut_plan(block, sizes), 0, borrowed(wrench))
+
+
+@kernel
+def expanded(block, sizes, geometry, scale):
+    """Expand the cost of the first state of a Plan."""
+    cost.expand(geometry, cut_plan(block, sizes), 0, scale)
+
+
+@kernel
+def improved(block, sizes, model, start, limit, ends):
+    """Improve a Plan without a disturbance; `ends` are iterations and tolerance."""
+    iterations, tolerance = ends
+    plan = cut_plan(block, sizes)
+    improve(borrowed(model), plan, borrowed(start), np.zeros(3), borrowed(limit), iterations,
+            tolerance)
+
+
+@kernel
+def improved_usual(block, sizes, model, start, limit, ends):
+    """Improve a Plan of three casters and torques, sizes that the compiler knows."""
+    iterations, tolerance = ends
+    plan = cut_usual(block, sizes)
+    improve(borrowed(model), plan, borrowed(start), np.zeros(3), borrowed(limit), iterations,
+            tolerance)
 
 
 def model_of(robot):
@@ -54,17 +98,20 @@ def test_box_step_finds_the_minimum_that_enumeration_finds(seed, n, scale):
     root = rng.normal(size=(n, n))
     hessian, gradient = root @ root.T + 0.05 * np.eye(n), scale * rng.normal(size=n)
     lower, upper = -rng.uniform(0.0, 1.0, n), rng.uniform(0.0, 1.0, n)
-    step, free, factor = np.empty(n), np.empty(n, bool), np.zeros((n, n))
-    assert ddp.box_step(hessian, gradient, lower, upper, step, free, factor,
-                        ddp.exact_sizes(n, n))
+    step, stage = np.empty(n), BoxStage.new((1, n))
+    stage.quu[:], stage.qu[:] = hessian, gradient
+    stage.lower[:], stage.upper[:] = lower, upper
+    assert step_in_box(stage.block, stage.values, step)
     # eigenvalues reach down to 0.05 and the active set ends exactly: rounding alone is left
     np.testing.assert_allclose(step, best_in_box(hessian, gradient, lower, upper), atol=1e-9)
 
 
 def test_box_step_tells_of_a_hessian_that_is_not_positive_definite():
     n = 2
-    assert not ddp.box_step(np.diag([1.0, -1.0]), np.ones(n), -np.ones(n), np.ones(n),
-                            np.empty(n), np.empty(n, bool), np.zeros((n, n)), ())
+    stage = BoxStage.new((1, n))
+    stage.quu[:], stage.qu[:] = np.diag([1.0, -1.0]), 1.0
+    stage.lower[:], stage.upper[:] = -1.0, 1.0
+    assert not step_in_box(stage.block, stage.values, np.empty(n))
 
 
 @settings(max_examples=60, deadline=None)
@@ -73,12 +120,13 @@ def test_linearisation_is_that_of_finite_differences(robot, seed):
     rng, n = np.random.default_rng(seed), robot.count
     model, dt = model_of(robot), 0.02
     x, torque, wrench = states(rng, n), rng.normal(size=n), rng.normal(size=3)
-    work = ddp.workspace(1, n)
-    a, b, after = np.empty((6 + n, 6 + n)), np.empty((6 + n, n)), np.empty(6 + n)
-    motion.linearise(model, x, torque, wrench, dt, work[0], a, b)
+    plan, after = Plan.new((n, n, 1)), np.empty(6 + n)
+    plan.states[0], plan.torques[0], plan.dt[0] = x, torque, dt
+    linearised(plan.block, plan.values, model, wrench)
+    a, b = plan.by_state[0], plan.by_torque[0]
 
     def step(x, torque):
-        motion.advance(model, x, torque, wrench, dt, work[4], after)
+        motion.advance(model, x, torque, wrench, dt, plan.rate, after)
         return after.copy()
 
     h = 1e-6
@@ -98,20 +146,21 @@ def test_linearisation_is_that_of_finite_differences(robot, seed):
 def test_gradient_of_the_cost_is_that_of_finite_differences(robot, seed):
     rng, n = np.random.default_rng(seed), robot.count
     x, reference = states(rng, n), rng.normal(size=7)
-    weight = rng.uniform(0.1, 3.0, cost.WEIGHTS)
+    weight = rng.uniform(0.1, 3.0, layout.WEIGHTS)
     # two wheels beside one rolling line, in most draws within the range of its cost
-    weight[cost.FIRST], weight[cost.SECOND] = 0, n - 1
-    weight[cost.LINE] = x[6] + 0.5 * np.pi + rng.normal(0.0, 0.1)
+    weight[layout.FIRST], weight[layout.SECOND] = 0, n - 1
+    weight[layout.LINE] = x[6] + 0.5 * np.pi + rng.normal(0.0, 0.1)
     x[5 + n] = x[6] + rng.normal(0.0, 0.1)
-    gradient, hessian = np.empty(6 + n), np.empty((6 + n, 6 + n))
-    jac, r = np.empty((6, 6)), np.empty(6)
-    cost.expand(robot.geometry, x, reference, weight, 0.7, jac, r, gradient, hessian)
+    plan, r = Plan.new((n, n, 1)), np.empty(6)
+    plan.states[0], plan.rows[0], plan.weights[0] = x, reference, weight
+    expanded(plan.block, plan.values, robot.geometry, 0.7)
+    gradient, hessian = plan.gradients[0], plan.hessians[0]
 
     def value(x):
         both = np.array([x, x])
         rows = np.array([reference, reference])
         weights = np.array([weight, 0.7 * weight])
-        weights[1, cost.FIRST:] = weight[cost.FIRST:]
+        weights[1, layout.FIRST:] = weight[layout.FIRST:]
         return cost.cost_of(robot.geometry, both, np.zeros((1, n)), rows, weights, np.ones(1), r)
 
     h = 1e-6
@@ -127,26 +176,27 @@ def problem(steps=8):
     reference = np.zeros((steps + 1, 7))
     times = 0.03 * np.arange(steps + 1)
     reference[:, 1], reference[:, 4], reference[:, 6] = 0.4 * times, 0.4, np.pi / 2
-    weights = np.zeros((steps + 1, cost.WEIGHTS))
+    weights = np.zeros((steps + 1, layout.WEIGHTS))
     weights[:, :7] = [400.0, 20.0, 5.0, 5.0, 10.0, 1.0, 0.02]
     start = np.array([0.01, -0.02, 0.05, 0.05, 0.2, -0.1, 0.3, -0.2, 0.1])
-    return robot, reference, weights, start, np.full(steps, 0.03)
+    plan = Plan.new((robot.count, robot.count, steps))
+    plan.rows[:], plan.weights[:], plan.dt[:] = reference, weights, 0.03
+    return robot, plan, start
 
 
 def test_the_solution_is_that_of_a_general_solver():
-    robot, reference, weights, start, dt = problem()
-    steps, n = len(dt), robot.count
-    model, work = model_of(robot), ddp.workspace(len(dt), robot.count)
-    found, gains = np.zeros((steps + 1, 6 + n)), np.zeros((steps, n, 6 + n))
-    torques, r = np.zeros((steps, n)), np.empty(6)
-    limit = np.full(n, 1.2)
-    reached, _ = ddp.improve(model, start, torques, reference, weights, np.zeros(3), dt, limit,
-                             200, 0.0, work, found, gains)
+    robot, plan, start = problem()
+    steps, n = plan.torques.shape
+    model = model_of(robot)
+    found, r = np.zeros((steps + 1, 6 + n)), np.empty(6)
+    improved(plan.block, plan.values, model, start, np.full(n, 1.2), (200, 0.0))
+    torques, reached = plan.torques, plan.cost[0]
 
     def value(flat):
-        motion.roll_out(model, start, flat.reshape(steps, n), np.zeros(3), dt, work[4], found)
-        return cost.cost_of(robot.geometry, found, flat.reshape(steps, n), reference, weights, dt,
-                            r)
+        motion.roll_out(model, start, flat.reshape(steps, n), np.zeros(3), plan.dt, plan.rate,
+                        found)
+        return cost.cost_of(robot.geometry, found, flat.reshape(steps, n), plan.rows, plan.weights,
+                            plan.dt, r)
 
     # from elsewhere, by quasi-Newton steps in a box and numeric derivatives
     other = minimize(value, np.full(steps * n, 0.1), method='L-BFGS-B', bounds=[(-1.2, 1.2)] * 24,
@@ -159,35 +209,25 @@ def test_the_solution_is_that_of_a_general_solver():
 
 
 def test_every_iteration_lowers_the_cost_and_keeps_the_limits():
-    robot, reference, weights, start, dt = problem(24)
-    steps, n = len(dt), robot.count
-    model, work = model_of(robot), ddp.workspace(steps, n)
-    found, gains = np.zeros((steps + 1, 6 + n)), np.zeros((steps, n, 6 + n))
-    torques, costs = np.zeros((steps, n)), []
+    robot, plan, start = problem(24)
+    model, costs = model_of(robot), []
     for _ in range(12):
-        value, _ = ddp.improve(model, start, torques, reference, weights, np.zeros(3), dt,
-                               np.full(n, 0.3), 1, 0.0, work, found, gains)
-        costs.append(value)
-        assert (abs(torques) <= 0.3).all()
+        improved(plan.block, plan.values, model, start, np.full(robot.count, 0.3), (1, 0.0))
+        costs.append(plan.cost[0])
+        assert (abs(plan.torques) <= 0.3).all()
     assert (np.diff(costs) <= 0.0).all() and costs[-1] < costs[0]
 
 
 def test_constant_sizes_change_no_bit():
     """The sizes of the usual robot are constants of the compiler, those of others are read."""
-    robot, reference, weights, start, dt = problem(24)
-    steps, n = len(dt), robot.count
-    work = ddp.workspace(steps, n)
-    assert work[0][-1] and work[1][-1]
-    read = ((*work[0][:-1], ()), (*work[1][:-1], ()), *work[2:])
-    answers = []
-    for memory in (work, read):
-        model, torques = model_of(robot), np.zeros((steps, n))
-        found, gains = np.zeros((steps + 1, 6 + n)), np.zeros((steps, n, 6 + n))
-        value = ddp.improve(model, start, torques, reference, weights, np.zeros(3), dt,
-                            np.full(n, 0.3), 5, 0.0, memory, found, gains)
-        answers.append((np.array(value), torques, found, gains))
-    for constant, general in zip(*answers, strict=True):
-        np.testing.assert_array_equal(constant, general)
+    blocks = []
+    for solve in (improved, improved_usual):
+        robot, plan, start = problem(24)
+        solve(plan.block, plan.values, model_of(robot), start, np.full(robot.count, 0.3),
+              (5, 0.0))
+        assert plan.iterations[0] == 5 and plan.gains.any()
+        blocks.append(plan.block)
+    np.testing.assert_array_equal(*blocks)
 
 
 @pytest.mark.parametrize('off, expected', [(0.0, 1.0), (0.29, 1.0), (0.45, 0.5), (0.61, 0.0),
@@ -213,9 +253,9 @@ def test_ripple_is_weighted_in_turns_alone(turn, part):
     reference = np.tile([0.0, 0.0, 0.0, 0.3, 0.0, turn, 0.0], (3, 1))
     state = np.zeros(9)
     state[6:] = -np.pi / 2
-    weights, full = np.zeros((3, cost.WEIGHTS)), np.full(3, 8.0)
-    cost.calm(robot.geometry, state, reference, full, np.full((3, 2), 0.01), weights)
-    assert weights[:, cost.RIPPLE] == pytest.approx(8.0 * part, rel=0.02)
+    weights, full = np.zeros((3, layout.WEIGHTS)), np.full(3, 8.0)
+    cost.calm(robot.geometry, state, full, np.full((3, 2), 0.01), reference, weights)
+    assert weights[:, layout.RIPPLE] == pytest.approx(8.0 * part, rel=0.02)
     assert reference[:, 5] - turn == pytest.approx(0.01 * part, rel=0.02)
     # on a line neither weight nor dither
     assert turn or not weights.any()

@@ -15,11 +15,13 @@ from c3p_controller.command_follower import CommandFollower, LawFailure
 from c3p_controller.controllers import check_motors
 from c3p_controller.goals.path import Arcs
 from c3p_controller.goals.path_controller import PathController, PathGains
-from c3p_controller.predictive._kernels import COMMON, WEIGHTS, common_line
+from c3p_controller.predictive._kernels import common_line
 from c3p_controller.predictive.controller import PredictiveController, PredictiveSettings
 from c3p_controller.predictive.free_heading import RATE, FreeHeading
+from c3p_controller.predictive.motor_sets import FewerMotors, motor_set
 from c3p_controller.predictive.priority import PATH_HEADING, PATH_SPEED, PRIORITIES, Priority
 from c3p_controller.predictive.standing_start import StartError, check_start, escapes
+from c3p_controller.predictive.states import COMMON, WEIGHTS, PredictiveState
 from c3p_controller.torque_law import Sensed
 from c3p_description import load
 from c3p_description.model import CasterRobot, Friction
@@ -70,8 +72,14 @@ def test_a_stable_balance_is_preferred():
 
 
 def test_enough_motors_change_nothing():
-    priority = Priority(load('c3p'), PATH_HEADING)
-    assert not priority.fewer and priority.longer == 1.0
+    for name in ('c3p', 'powered_caster'):
+        motors = motor_set(load(name), PATH_HEADING)
+        assert not isinstance(motors, FewerMotors) and motors.longer == 1.0
+        # neither reference nor weights
+        state = PredictiveState.new((3, 3, 4, 2))
+        motors.adapt(state, np.ones((5, WEIGHTS)), 0.01)
+        assert not state.block.any()
+    assert isinstance(motor_set(MULE, PATH_HEADING), FewerMotors)
 
 
 def rows_of(speed, times, turn=SPEED / RADIUS):
@@ -195,7 +203,7 @@ def test_a_stall_in_motion_is_no_refusal():
     law, zero = PredictiveController(DUO), np.zeros(2)
     sensed = Sensed(0.0, zero, zero, np.zeros(3), np.zeros(3))
     law.reset(sensed)
-    law._stall.attempts = 1
+    law._stall.memory.attempts[0] = 1
     law.step(sensed, SimpleNamespace(twist=np.array([0.3, 0.0, 0.0]), preview=None,
                                      preview_time=0.0), 0.005)
 

@@ -3,9 +3,14 @@
 
 import numpy as np
 import pytest
-from torque_line import acting, pass_time
+from torque_line import acting
 
-from c3p_controller.predictive.motion_observer import JUMP, InputDelay, MotionObserver
+from c3p_controller.predictive.motion_observer import (
+    JUMP,
+    PENDING,
+    InputDelay,
+    MotionObserver,
+)
 from c3p_description.reading.loader import load
 from c3p_simulation.plants.plant import AnalyticPlant
 
@@ -68,9 +73,20 @@ def test_torques_act_when_their_time_has_come():
     for k in range(4):
         line.add(np.full(2, float(k)))
         assert sum(duration for duration, _ in acting(line, 0.005)) == pytest.approx(0.005)
-        pass_time(line, 0.005)
+        line.advance(0.005)
     # sent at 0, 5, 10, 15 ms; now 20 ms: the third acts from 22 ms on
     assert [(round(d, 6), t[0]) for d, t in acting(line, line.latency)] == [
         (0.002, 1.0), (0.005, 2.0), (0.005, 3.0)]
     with pytest.raises(ValueError, match='latency'):
         InputDelay(2, -0.1)
+
+
+def test_memory_grows_with_the_torques_that_are_pending():
+    line = InputDelay(2, 0.9)
+    # 900 torques are pending, more than there is memory for at first
+    for k in range(1000):
+        line.add(np.full(2, float(k)))
+        line.advance(0.001)
+    assert len(line.begins) > PENDING and line.latency == 0.9
+    np.testing.assert_allclose(np.diff(line.begins), 0.001, rtol=1e-9)
+    assert line.torques[-1].tolist() == [999.0, 999.0]

@@ -81,17 +81,22 @@ class Ahead(PredictiveController):
 
     def __init__(self, prepares=True):
         super().__init__(ROBOT, PredictiveSettings(solve_ahead=True))
-        self.prepares, self.ahead, self.counts = prepares, False, {True: 0, False: 0}
+        self.prepares, self.counts = prepares, {True: 0, False: 0}
+
+    def step(self, sensed, setpoint, dt):
+        return self.counted(False, super().step, sensed, setpoint, dt)
 
     def prepare(self):
-        self.ahead = True
         if self.prepares:
-            super().prepare()
-        self.ahead = False
+            self.counted(True, super().prepare)
 
-    def _improve(self, *given):
-        self.counts[self.ahead] += 1
-        super()._improve(*given)
+    def counted(self, ahead, execute, *given):
+        """Execute a part of the cycle; count a solution that replaces the plan."""
+        state = self._state
+        followed, before = bool(state.ready[0]), state.plan.states.copy()
+        found = execute(*given)
+        self.counts[ahead] += followed and not np.array_equal(before, state.plan.states)
+        return found
 
 
 def followed(law, source, duration=6.0):

@@ -4,8 +4,9 @@
 import numpy as np
 import pytest
 
+from c3p_controller.predictive._stall_kernels import ATTEMPTS, LEVELS, STRETCH
 from c3p_controller.predictive.guesses import BOLD, bold_guesses
-from c3p_controller.predictive.stall import ATTEMPTS, LEVELS, STRETCH, StallWatch
+from c3p_controller.predictive.stall import StallWatch
 
 HORIZON, DT = 0.8, 0.01
 
