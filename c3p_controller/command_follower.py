@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: ANN001, ANN202 (the compiler infers the types of kernels)
 """
 Executes velocity commands with a torque law: limits, preview, controlled stop, standstill.
 
@@ -19,9 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from c3p_controller._limit_kernels import excess_of
+from c3p_controller._limit_kernels import STANDSTILL_COMMAND
+from c3p_controller.gripping_law import GrippingLaw
 from c3p_controller.limits import (
-    GrippingLaw,
+    Demand,
     ReferenceLimits,
     TractionControl,
     TractionSettings,
@@ -31,7 +31,6 @@ from c3p_controller.limits import (
 from c3p_controller.previews import limit_preview, stay_near, stop_preview, stop_time
 from c3p_controller.torque_law import Preview, Sensed, Setpoint, TorqueLaw, check_preview
 from c3p_description.model import Array, CasterRobot
-from c3p_kernels.compiled import kernel
 
 # previews that may wait for the command of their stamp
 WAITING = 3
@@ -45,9 +44,6 @@ WARM_STEERING = 0.5
 
 # a stop that exceeds its time by this is left to the brake, s
 STOP_PATIENCE = 0.5
-
-# a twist below this commands standstill, m/s and rad/s
-STANDSTILL_COMMAND = 1e-3
 
 # standstill of this duration, with standstill commanded, is rest, s
 REST_AFTER = 0.1
@@ -106,7 +102,6 @@ class CommandFollower:
         self.traction = TractionControl(robot, self.settings.traction)
         self._gripping = GrippingLaw(law, self.traction)
         self._lever = float(np.hypot(*robot.hip_position.T).max())
-        self._zero = np.zeros(3)
         # stamp: preview as received, limits, and the preview within these limits
         self._previews: dict[int, tuple[Preview, ReferenceLimits, Preview]] = {}
         # exceptions of the law outside its step, by method: the next step fails with them
@@ -187,12 +182,9 @@ class CommandFollower:
             The law raised an exception, since the last step too, returned an invalid torque, or
             diverges; after that until the robot rests.
         """
-        if self._failed:
-            raise LawFailure('; '.join(self._failed.values()))
-        self._gripping.begin(sensed, dt)
-        limits, (speed, yaw_rate) = self.settings.limits, self.settings.standstill
-        excess, moves, still = _assess(self._zero if command is None else command, sensed.twist,
-                                       limits.speed, limits.yaw_rate, speed, yaw_rate)
+        limits = self.settings.limits
+        excess, moves, still = self._gripping.begin(sensed, dt, command, Demand(
+            limits.speed, limits.yaw_rate, *self.settings.standstill))
         self._stands = self._stands + dt if still and not moves else 0.0
         if self._stands >= REST_AFTER:
             self._rest_by = math.inf
@@ -284,14 +276,3 @@ class CommandFollower:
                 self.settings.stop_deceleration)
         begin, preview = self._stop
         return Setpoint(np.zeros(3), preview, begin)
-
-
-@kernel
-def _assess(command, twist, speed, yaw_rate, standstill, yaw_standstill):
-    # the factor by which a command exceeds the limits, and whether it is more than standstill;
-    # whether the robot, with `twist`, is at standstill
-    moves = False
-    for j in range(3):
-        moves = moves or not abs(command[j]) < STANDSTILL_COMMAND
-    still = math.hypot(twist[0], twist[1]) < standstill and abs(twist[2]) < yaw_standstill
-    return excess_of(command, speed, yaw_rate), moves, still

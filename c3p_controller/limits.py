@@ -23,13 +23,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from c3p_controller._limit_kernels import admit, excess_of, scale_down, slow_spin, track_slip
-from c3p_controller.divergence import DivergenceWatch
-from c3p_controller.torque_law import Sensed, Setpoint, TorqueLaw
+from c3p_controller._limit_kernels import (
+    admit_step,
+    apply_step,
+    assess_step,
+    excess_of,
+    scale_down,
+)
+from c3p_controller.torque_law import Sensed
+from c3p_controller.traction_states import TractionState
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.traction import torque_bounds, traction_report
 
@@ -166,16 +172,44 @@ class TractionSettings:
                                  'negative')
 
 
+class Demand(NamedTuple):
+    """Limits of a command, and speed and yaw rate of standstill: m/s and rad/s."""
+
+    speed: float
+    yaw_rate: float
+    standstill: float
+    yaw_standstill: float
+
+
+class Assessment(NamedTuple):
+    """
+    Command and motion of a cycle.
+
+    Attributes
+    ----------
+    excess : float
+        Factor, 1 or more, by which the command exceeds its limits.
+    moves : bool
+        The command is more than standstill.
+    still : bool
+        The robot is at standstill.
+    """
+
+    excess: float
+    moves: bool
+    still: bool
+
+
+# without a command
+NO_DEMAND = Demand(math.inf, math.inf, 0.0, 0.0)
+
+
 class TractionControl:
     """
     Torque limits of the wheels from their slip; the memory is the limit of each wheel.
 
     Attributes
     ----------
-    limit : (robot.efforts,) array, N·m
-        Present limit of each motor; at most `torque_bounds` of the robot. A tyre that slips has
-        no grip across either: the steering motor of its caster has the same part of its bound.
-    slipping : (n,) bool array
     fault : str
         Reason for which the robot must stop; '' without a fault.
 
@@ -193,12 +227,15 @@ class TractionControl:
     def __init__(self, robot: CasterRobot, settings: TractionSettings | None = None) -> None:
         """Start with all wheels gripping."""
         self.robot = robot
+        self._state = TractionState.new((robot.count, robot.efforts))
         self.settings = settings or TractionSettings()
         self.bound = torque_bounds(robot)
-        self._damping = robot.wheel_spin_inertia / SPIN_TIME
-        self._wheels = np.array([robot.wheel_radius, robot.driven, robot.wheel_rate_limit])
-        # Rx and Ra of a cycle
-        self._rows = np.empty((2, robot.count, 3))
+        state = self._state
+        state.bound[:] = self.bound
+        state.radius[:] = robot.wheel_radius
+        state.driven[:] = robot.driven
+        state.rate_limit[:] = robot.wheel_rate_limit
+        state.damping[:] = robot.wheel_spin_inertia / SPIN_TIME
         self.reset()
 
     @property
@@ -209,19 +246,36 @@ class TractionControl:
     @settings.setter
     def settings(self, settings: TractionSettings) -> None:
         """Replace thresholds and times."""
-        self._settings = settings
-        s = settings
-        self._thresholds = np.array([s.slip_speed, s.slip_fraction, s.cut, s.least, s.hold,
-                                     s.recovery, s.overspeed])
+        self._settings = s = settings
+        self._state = TractionState.of(
+            self._state.block, self._state.values, slip_speed=s.slip_speed,
+            slip_fraction=s.slip_fraction, cut=s.cut, least=s.least, hold=s.hold,
+            recovery=s.recovery, overspeed=s.overspeed)
+
+    @property
+    def limit(self) -> Array:
+        """
+        Present limit of each motor, (robot.efforts,) N·m; at most `torque_bounds` of the robot.
+
+        A tyre that slips has no grip across either: the steering motor of its caster has the same
+        part of its bound.
+        """
+        return self._state.limit
+
+    @property
+    def slipping(self) -> Array:
+        """Whether each wheel slips, (n,)."""
+        return self._state.slipping > 0.0
 
     def reset(self) -> None:
         """Forget every slip."""
-        n = self.robot.count
-        self.limit, self.slipping, self.fault = self.bound.copy(), np.zeros(n, bool), ''
-        # of each wheel: spin, limit, time since the last slip, durations of slip and overspeed
-        self._memory = np.zeros((5, n))
-        self._spin, self._limit, gripped, self._slipped, self._fast = self._memory
-        self._limit[:], gripped[:] = self.bound[:n], np.inf
+        state = self._state
+        self.fault = ''
+        state.limit[:] = self.bound
+        state.wheel_limit[:] = self.bound[:self.robot.count]
+        state.gripped[:] = np.inf
+        for memory in (state.slipping, state.spin, state.slipped, state.fast):
+            memory[:] = 0.0
 
     def warm_up(self) -> None:
         """Compile the kernels."""
@@ -231,20 +285,28 @@ class TractionControl:
         self.apply(torque)
         self.reset()
 
-    def update(self, sensed: Sensed, torque: Array, dt: float) -> None:
-        """Process a cycle, `dt` s after the last one, with the `torque` [N·m] since then."""
-        trouble = track_slip(
-            self._thresholds, self.robot.geometry, self._wheels, self.bound, sensed.steering,
-            sensed.twist, sensed.wheel_rate, torque, dt, self._memory, self.slipping, self.limit,
-            self._rows)
+    def update(self, sensed: Sensed, torque: Array, dt: float, command: Array | None = None,
+               demand: Demand = NO_DEMAND) -> Assessment:
+        """
+        Process a cycle, `dt` s after the last one, with the `torque` [N·m] since then.
+
+        Returns the assessment of a `command` (3,), m/s and rad/s, zero without one.
+        """
+        state = self._state
+        state.steering[:] = sensed.steering
+        state.wheel_rate[:] = sensed.wheel_rate
+        state.twist[:] = sensed.twist
+        state.torque[:] = torque
+        state.command[:] = 0.0 if command is None else command
+        trouble, *assessed = assess_step(state.block, state.values, self.robot.geometry,
+                                         tuple(demand), dt)
         self.fault = self._judge(sensed) if trouble else ''
+        return Assessment(*assessed)
 
     def apply(self, torque: Array) -> Array:
         """Return `torque` within the limits; spinning wheels are slowed down to the floor."""
-        limited = np.empty(len(torque))
-        slow_spin(torque, self.limit, self.bound, self.slipping, self._damping, self._spin,
-                   limited)
-        return limited
+        apply_step(self._state.block, self._state.values, torque)
+        return self._state.limited.copy()
 
     def admit(self, torque: Array) -> Array | None:
         """
@@ -252,9 +314,8 @@ class TractionControl:
 
         None for torques that are not finite.
         """
-        limited = np.empty(len(torque))
-        return limited if admit(torque, self.limit, self.bound, self.slipping, self._damping,
-                                 self._spin, limited) else None
+        admitted = admit_step(self._state.block, self._state.values, torque)
+        return self._state.limited.copy() if admitted else None
 
     def stronger(self) -> str:
         """Return a report of the motors that are stronger than their tyres, '' without one."""
@@ -268,100 +329,27 @@ class TractionControl:
         slipping = ', '.join(names[i] for i in np.flatnonzero(self.slipping))
         if slipping:
             return f'{slipping} slip{"" if self.slipping.sum() > 1 else "s"}: torque reduced'
-        bound = self.bound[:len(names)]
-        limited = [f'{names[i]} {self._limit[i]:.2f} of {bound[i]:.2f} N·m'
-                   for i in np.flatnonzero(self._limit < bound)]
+        limit, bound = self._state.wheel_limit, self.bound[:len(names)]
+        limited = [f'{names[i]} {limit[i]:.2f} of {bound[i]:.2f} N·m'
+                   for i in np.flatnonzero(limit < bound)]
         return f'grip returns: {", ".join(limited)}' if limited else ''
 
     def _judge(self, sensed: Sensed) -> str:
         patience = self.settings.patience
         driven = self.robot.driven
-        together = float(self._slipped[driven].min()) if driven.any() else 0.0
+        slipped = self._state.slipped
+        fast = self._state.fast
+        together = float(slipped[driven].min()) if driven.any() else 0.0
         if together > patience:
             return (f'all driven wheels have slipped for {together:.1f} s: the floor transmits '
                     'less than the torque needed')
-        fastest = int(np.argmax(self._fast))
-        if self._fast[fastest] > OVERSPEED_TIME:
+        fastest = int(np.argmax(fast))
+        if fast[fastest] > OVERSPEED_TIME:
             return (f'{self.robot.wheel_joints[fastest]} turns at '
                     f'{sensed.wheel_rate[fastest]:.1f} rad/s: at most {self.settings.overspeed:g} '
                     f'times its limit of {self.robot.wheel_rate_limit[fastest]:g} rad/s')
-        longest = int(np.argmax(self._slipped))
-        if self._slipped[longest] > 4.0 * patience:
+        longest = int(np.argmax(slipped))
+        if slipped[longest] > 4.0 * patience:
             return (f'{self.robot.wheel_joints[longest]} has slipped for '
-                    f'{self._slipped[longest]:.1f} s')
+                    f'{slipped[longest]:.1f} s')
         return ''
-
-
-class TorqueShapeError(ArithmeticError):
-    """Torques of a law that are not one number for each motor of the robot."""
-
-
-class GrippingLaw:
-    """
-    Torque law under traction control and watch of divergence: the one place that applies them.
-
-    `sent` (robot.efforts,), N·m, are the last torques.
-    """
-
-    def __init__(self, law: TorqueLaw, traction: TractionControl) -> None:
-        """Start without torque."""
-        self.law = law
-        self.traction = traction
-        self._watch = DivergenceWatch(traction.robot)
-        self.sent = np.zeros(traction.robot.efforts)
-
-    def reset(self, sensed: Sensed | None = None) -> None:
-        """Forget the past of the law; the limits of the floor stay."""
-        self.law.reset(sensed)
-        self._watch.reset()
-        self.sent = np.zeros(self.traction.robot.efforts)
-
-    def begin(self, sensed: Sensed, dt: float) -> None:
-        """Update the slip `dt` seconds after the last torques and hand the limits to the law."""
-        self.traction.update(sensed, self.sent, dt)
-        self.law.limit = self.traction.limit
-
-    def supervise(self, sensed: Sensed, setpoint: Setpoint, dt: float) -> None:
-        """Raise Divergence if the law drives the robot far beyond its setpoint, until it rests."""
-        self._watch.step(sensed.steering, sensed.twist, self.sent, setpoint, dt)
-
-    def apply(self, torque: Array) -> Array:
-        """Return the torques of the law within the limits; they are sent now."""
-        self.sent = self.traction.apply(torque)
-        return self.sent
-
-    def admit(self, torque: Array) -> Array | None:
-        """Return `TractionControl.admit` of the torques of the law; they are sent now."""
-        admitted = self.traction.admit(torque)
-        if admitted is not None:
-            self.sent = admitted
-        return admitted
-
-    def demand(self, sensed: Sensed, setpoint: Setpoint, dt: float) -> Array:
-        """
-        Return the torques that the law demands, N·m, without limits.
-
-        Raises
-        ------
-        TorqueShapeError
-            Not one number for each motor: the kernels that follow do not check it.
-        """
-        torque = np.ascontiguousarray(self.law.step(sensed, setpoint, dt), float)
-        if torque.shape != self.traction.bound.shape:
-            raise TorqueShapeError(f'torques of the shape {torque.shape}: must be '
-                                   f'{self.traction.bound.shape}, one for each motor')
-        return torque
-
-    def step(self, sensed: Sensed, setpoint: Setpoint, dt: float) -> Array:
-        """
-        Return the torques, N·m; parameters as in `TorqueLaw.step`.
-
-        Raises Divergence, and TorqueShapeError.
-        """
-        self.begin(sensed, dt)
-        self.supervise(sensed, setpoint, dt)
-        return self.apply(self.demand(sensed, setpoint, dt))
-
-    def prepare(self) -> None:
-        """Prepare the next step, as `TorqueLaw.prepare`."""
-        self.law.prepare()

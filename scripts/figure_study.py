@@ -16,7 +16,8 @@ import numpy as np
 
 from c3p_bags.runs.smoothness import run_smoothness
 from c3p_controller.goals.path import figure_eight as eight_path
-from c3p_controller.limits import GrippingLaw, TractionControl
+from c3p_controller.gripping_law import GrippingLaw
+from c3p_controller.limits import TractionControl
 from c3p_controller.predictive.controller import PredictiveController, PredictiveSettings
 from c3p_description.model import CasterRobot
 from c3p_description.reading.loader import load_casters

@@ -64,26 +64,31 @@ SPACING = 0.05
 
 
 @kernel
-def _slow_down(speed, step):
-    # lower speeds (k,) at even distances so that each next one can be reached; `step` is twice the
-    # deceleration times the distance
-    for k in range(len(speed) - 2, -1, -1):
-        speed[k] = min(speed[k], math.sqrt(speed[k + 1]**2 + step))
+def _travel(start, places, profile, allowed_out, sigma_out, rates_out):
+    """
+    Lower the speeds allowed at `places` by the deceleration, and travel the speed profile.
 
-
-@kernel
-def _travel(here, speed, length, places, allowed, acceleration, deceleration, approach, sigma,
-            rates):
-    # write places and speeds, SPACING apart in time, of the speed profile from `here` on
-    for k in range(len(sigma)):
-        sigma[k] = here
-        rates[k] = speed
+    `start` is place and speed; the speed is at most the one allowed there. `profile` has the
+    length of the path, m, acceleration and deceleration, m/s², and approach, 1/s. Places and
+    speeds, SPACING apart in time, are written into `sigma_out` and `rates_out`.
+    """
+    here, speed = start
+    length, acceleration, deceleration, approach = profile
+    # backwards, so that each next speed can be reached
+    allowed = allowed_out[:, 0]
+    step = 2.0 * deceleration * (places[1] - places[0])
+    for k in range(len(allowed) - 2, -1, -1):
+        allowed[k] = min(allowed[k], math.sqrt(allowed[k + 1]**2 + step))
+    speed = min(speed, allowed[0])
+    for k in range(len(sigma_out)):
+        sigma_out[k] = here
+        rates_out[k] = speed
         left = length - here
         ahead = here + SPACING * speed
         speed = min(speed + acceleration * SPACING,
-                    on_piece(piece_of(ahead, places), ahead, places, allowed, 0),
+                    on_piece(piece_of(ahead, places), ahead, places, allowed_out, 0),
                     math.sqrt(2.0 * deceleration * left), approach * left)
-        here = min(here + SPACING * 0.5 * (rates[k] + speed), length)
+        here = min(here + SPACING * 0.5 * (rates_out[k] + speed), length)
 
 
 class PathController(PositionLaw):
@@ -159,7 +164,11 @@ class PathController(PositionLaw):
 
     def _sample(self, path: Path, pose: Array, twist: Array, places: Array, allowed: Array
                 ) -> Preview:
-        """Return the preview: the speed profile integrated from the present motion on."""
+        """
+        Return the preview: the speed profile integrated from the present motion on.
+
+        Lowers the speeds `allowed` at `places` so that each next one can be reached.
+        """
         gains = self.gains
         length = path.length
         c, s = math.cos(pose[2]), math.sin(pose[2])
@@ -169,12 +178,12 @@ class PathController(PositionLaw):
         planar = float(rate[0, :2] @ rate[0, :2])
         speed = float(floor[:2] @ rate[0, :2]) / planar if planar > 0.25 else (
             floor[2] / rate[0, 2] if rate[0, 2] else 0.0)
-        speed = min(max(speed, 0.0), float(allowed[0]))
         times = self._times
         sigma = np.empty(len(times))
         rates = np.empty(len(times))
-        _travel(float(self._sigma), speed, float(length), places, allowed[:, None],
-                gains.acceleration, gains.deceleration, gains.approach, sigma, rates)
+        _travel((float(self._sigma), max(float(speed), 0.0)), places,
+                (float(length), gains.acceleration, gains.deceleration, gains.approach),
+                allowed[:, None], sigma, rates)
         poses, slopes = path.at(sigma)
         # a bend may begin between two places
         rates = np.minimum(rates, self._in_bend(slopes))
@@ -194,7 +203,6 @@ class PathController(PositionLaw):
         places = np.linspace(here, min(here + gains.speed * gains.horizon, path.length),
                              len(self._times))
         speed = self._in_bend(path.at(places)[1])
-        _slow_down(speed, 2.0 * gains.deceleration * (places[1] - places[0]))
         return places, speed
 
     def _twist(self, path: Path, pose: Array, allowed: float) -> Array:

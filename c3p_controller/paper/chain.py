@@ -19,7 +19,8 @@ from c3p_controller.command_follower import (
     TWIST,
     FollowerSettings,
 )
-from c3p_controller.limits import GrippingLaw, ReferenceLimits, TractionControl
+from c3p_controller.gripping_law import GrippingLaw
+from c3p_controller.limits import ReferenceLimits, TractionControl
 from c3p_controller.paper.velocity import PaperLaw, PaperSettings
 from c3p_controller.torque_law import Sensed, Setpoint
 from c3p_description.model import Array, CasterRobot

@@ -42,15 +42,16 @@ def accelerations(model, pushing, bound, speed, course, turn, columns):
 
 
 @kernel
-def heading_costs(model, pushing, bound, size, speed, turn, least, effort, angles, columns,
-                  costs):
+def heading_costs(model, pushing, bound, motion, scales, angles, columns, costs_out):
     """
-    Write ``|ν̇|²/least² + effort |τ/τ_max|²`` of travel in the directions `angles` into `costs`.
+    Write ``|ν̇|²/least² + effort |τ/τ_max|²`` of travel in the directions `angles`.
 
-    The motion is steady, (v cos β, v sin β, turn) with trailing casters; ν̇, with yaw in units of
-    `size`, is what the best torques of the wheels `pushing` leave within `bound`. `columns` (3, 3)
-    is work memory.
+    `motion` is (v, turn), steady and with trailing casters, (v cos β, v sin β, turn); ν̇, with yaw
+    in units of the size, is what the best torques of the wheels `pushing` leave within `bound`.
+    `scales` are size, least and effort; `columns` (3, 3) is work memory.
     """
+    speed, turn = motion
+    size, least, effort = scales
     weight = effort * least * least
     for j in range(len(angles)):
         accelerations(model, pushing, bound, speed, angles[j], turn, columns)
@@ -78,7 +79,7 @@ def heading_costs(model, pushing, bound, size, speed, turn, least, effort, angle
         total = 0.0
         for m in range(3):
             total += (columns[m, 0] + u * columns[m, 1] + w * columns[m, 2])**2
-        costs[j] = total / (least * least) + effort * (u * u + w * w)
+        costs_out[j] = total / (least * least) + effort * (u * u + w * w)
 
 
 @kernel

@@ -103,8 +103,9 @@ class FreeHeading:
         here = np.array([angle])
         cost = np.empty(1)
         # without friction all forces grow with the square of the speed
-        heading_costs(self._smooth, self._pushing, np.full(len(self._bound), 1e3), self._size,
-                      1.0, turn, TOLERATED, 0.0001, here, self._columns, cost)
+        heading_costs(self._smooth, self._pushing, np.full(len(self._bound), 1e3),
+                      (1.0, float(turn)), (self._size, TOLERATED, 0.0001), here, self._columns,
+                      cost)
         return max(SLOWEST, max(cost[0], 1e-9)**-0.25)
 
     def _growth(self, speed: float, turn: float, angle: float) -> float:
@@ -166,8 +167,8 @@ class FreeHeading:
         return angle, float(costs[lowest])
 
     def _evaluate(self, speed: float, turn: float, angles: Array, costs: Array) -> None:
-        heading_costs(self._model, self._pushing, self._bound, self._size, speed, turn,
-                      LEAST_ACCELERATION, TORQUE_COST, angles, self._columns, costs)
+        heading_costs(self._model, self._pushing, self._bound, (float(speed), float(turn)),
+                      (self._size, LEAST_ACCELERATION, TORQUE_COST), angles, self._columns, costs)
 
     def apply(self, rows: Array, times: Array, yaw: float, dt: float) -> None:
         """

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from c3p_controller import CONTROLLERS, law_named
 from c3p_controller.controllers import check_motors
-from c3p_controller.limits import GrippingLaw, TractionControl
+from c3p_controller.gripping_law import GrippingLaw
+from c3p_controller.limits import TractionControl
 from c3p_description.model import CasterRobot
 
 

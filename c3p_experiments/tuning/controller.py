@@ -8,7 +8,8 @@ from typing import Any
 
 from c3p_controller import law_named
 from c3p_controller.controllers import make_law, make_position, traction_of
-from c3p_controller.limits import GrippingLaw, TractionControl
+from c3p_controller.gripping_law import GrippingLaw
+from c3p_controller.limits import TractionControl
 from c3p_description.model import CasterRobot
 from c3p_experiments.loop.controllers import Controller
 from c3p_experiments.tuning.parameters import NODES, defaults, schemas

@@ -9,7 +9,8 @@ from robots import C3P
 
 from c3p_controller.command_follower import CommandFollower, FollowerSettings, LawFailure
 from c3p_controller.divergence import FACTOR, MARGIN, PATIENCE, Divergence, DivergenceWatch
-from c3p_controller.limits import GrippingLaw, TractionControl
+from c3p_controller.gripping_law import GrippingLaw
+from c3p_controller.limits import TractionControl
 from c3p_controller.torque_law import Preview, Sensed, Setpoint
 from c3p_experiments.loop.closed_loop import COASTING, run_loop
 from c3p_experiments.loop.command_sources import TwistSource

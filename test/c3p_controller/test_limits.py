@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from robots import caster_robots
 
+from c3p_controller.gripping_law import GrippingLaw
 from c3p_controller.limits import (
-    GrippingLaw,
     ReferenceLimits,
     TractionControl,
     TractionSettings,

@@ -6,7 +6,8 @@ import pytest
 from robots import C3P
 
 from c3p_controller.command_follower import FollowerSettings
-from c3p_controller.limits import GrippingLaw, TractionControl
+from c3p_controller.gripping_law import GrippingLaw
+from c3p_controller.limits import TractionControl
 from c3p_controller.paper.chain import UNANSWERED, PaperChain
 from c3p_controller.paper.velocity import PaperLaw, PaperSettings
 from c3p_controller.torque_law import Sensed, Setpoint
