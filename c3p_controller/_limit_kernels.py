@@ -62,7 +62,12 @@ def assess_step(block, sizes, geometry, demand, dt):
     for i in range(len(t.spin)):
         # first the call: it updates the wheel in any case
         trouble = track_wheel(t, i, dt) or trouble
-    spread_limits(t)
+    # a steering motor has the same part of its bound as the wheel of its caster
+    n = len(t.spin)
+    for i in range(len(t.bound)):
+        j = i - n
+        t.limit[i] = (t.wheel_limit[i] if i < n else
+                      (t.wheel_limit[j] / t.bound[j] if t.bound[j] > 0.0 else 1.0) * t.bound[i])
     speed, yaw_rate, standstill, yaw_standstill = demand
     moves = False
     for j in range(3):
@@ -91,7 +96,7 @@ def track_wheel(t, i, dt):
     # begin of a slip: cut the limit
     limit = t.wheel_limit[i]
     if slips and not before:
-        limit = min(max(t.cut * min(limit, abs(t.torque[i])), t.least * bound), limit)
+        limit = min(max(t.cut_part * min(limit, abs(t.torque[i])), t.least * bound), limit)
     # after the hold the limit rises
     t.gripped[i] = 0.0 if slips else t.gripped[i] + dt
     if t.gripped[i] > t.hold:
@@ -103,16 +108,6 @@ def track_wheel(t, i, dt):
     too_fast = not slips and abs(rate) > t.overspeed * t.rate_limit[i]
     t.fast[i] = t.fast[i] + dt if too_fast else 0.0
     return slips or too_fast
-
-
-@inner
-def spread_limits(t):
-    """Write the limits of all motors: a steering motor has the same part as its wheel's."""
-    n = len(t.spin)
-    for i in range(len(t.bound)):
-        j = i - n
-        t.limit[i] = (t.wheel_limit[i] if i < n else
-                      (t.wheel_limit[j] / t.bound[j] if t.bound[j] > 0.0 else 1.0) * t.bound[i])
 
 
 @inner

@@ -210,6 +210,9 @@ class TractionControl:
 
     Attributes
     ----------
+    limit : (robot.efforts,) array, N·m
+        Present limit of each motor; at most `torque_bounds` of the robot. A tyre that slips has
+        no grip across either: the steering motor of its caster has the same part of its bound.
     fault : str
         Reason for which the robot must stop; '' without a fault.
 
@@ -236,6 +239,7 @@ class TractionControl:
         state.driven[:] = robot.driven
         state.rate_limit[:] = robot.wheel_rate_limit
         state.damping[:] = robot.wheel_spin_inertia / SPIN_TIME
+        self.limit = state.limit
         self.reset()
 
     @property
@@ -249,22 +253,12 @@ class TractionControl:
         self._settings = s = settings
         self._state = TractionState.of(
             self._state.block, self._state.values, slip_speed=s.slip_speed,
-            slip_fraction=s.slip_fraction, cut=s.cut, least=s.least, hold=s.hold,
+            slip_fraction=s.slip_fraction, cut_part=s.cut, least=s.least, hold=s.hold,
             recovery=s.recovery, overspeed=s.overspeed)
 
     @property
-    def limit(self) -> Array:
-        """
-        Present limit of each motor, (robot.efforts,) N·m; at most `torque_bounds` of the robot.
-
-        A tyre that slips has no grip across either: the steering motor of its caster has the same
-        part of its bound.
-        """
-        return self._state.limit
-
-    @property
     def slipping(self) -> Array:
-        """Whether each wheel slips, (n,)."""
+        """Slip of each wheel, (n,) bool."""
         return self._state.slipping > 0.0
 
     def reset(self) -> None:
@@ -288,9 +282,9 @@ class TractionControl:
     def update(self, sensed: Sensed, torque: Array, dt: float, command: Array | None = None,
                demand: Demand = NO_DEMAND) -> Assessment:
         """
-        Process a cycle, `dt` s after the last one, with the `torque` [N·m] since then.
+        Process a cycle of `sensed`, `dt` s after the last one, with the `torque` [N·m] since then.
 
-        Returns the assessment of a `command` (3,), m/s and rad/s, zero without one.
+        Returns the assessment of a `command` (3,), m/s and rad/s, zero without one, by `demand`.
         """
         state = self._state
         state.steering[:] = sensed.steering

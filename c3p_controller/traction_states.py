@@ -22,7 +22,7 @@ class TractionState(Parts):
 
     slip_speed: float                       # of the rim above which a wheel slips, m/s
     slip_fraction: float                    # the same per speed of the floor
-    cut: float                              # limit at the begin of a slip, by the torque
+    cut_part: float                         # limit at the begin of a slip, by the torque
     least: float                            # and at least, by the bound
     hold: float                             # time after a slip until the limit rises, s
     recovery: float                         # time of the rise from zero to the bound, s

@@ -58,8 +58,10 @@ class Size(NamedTuple):
     def of(self, sizes: Sizes) -> int:
         """Return the count for a size, or for the values of all of them."""
         values = (sizes,) if isinstance(sizes, int) else sizes
-        return sum(factor * math.prod(map(pow, values, powers))
-                   for powers, factor in self.terms.items())
+        total = 0
+        for powers, factor in self.terms.items():
+            total += factor * math.prod(map(pow, values, powers))
+        return total
 
     def plus(self, other: Size) -> Size:
         """Return the sum of two counts."""
@@ -197,9 +199,12 @@ def _viewed(made: Any, block: Array, n: Sizes) -> Any:
         if field.kind is float:
             parts.append(float(part[0]))
         elif field.kind is not None:
-            values = (n,) if isinstance(n, int) else n
-            own = tuple(values[made.sizes.index(name)] for name in field.kind.sizes)
-            parts.append(_viewed(field.kind, part, own[0] if len(own) == 1 else own))
+            own = n
+            if not isinstance(n, int):
+                found = dict(zip(made.sizes, n, strict=True))
+                own = tuple(map(found.__getitem__, field.kind.sizes))
+                own = own[0] if len(own) == 1 else own
+            parts.append(_viewed(field.kind, part, own))
         else:
             parts.append(part.reshape([size.of(n) for size in field.shape]))
     return made(block, n, *parts)
@@ -244,8 +249,8 @@ def state(declared: type[Kind]) -> type[Kind]:
     Raises
     ------
     TypeError
-        A field without a shape, or with one that is not as above; a constant after an array; a
-        name that `Parts` has.
+        A field without a shape, or with one that is not as above; a constant after an array; the
+        name of a member of `Parts`.
 
     Examples
     --------
@@ -267,6 +272,8 @@ def state(declared: type[Kind]) -> type[Kind]:
     # those of the base class stand there alone
     for name in declared.__annotations__:
         label = f'{declared.__name__}.{name}'
+        if hasattr(Parts, name) or name in Parts.__annotations__:
+            raise TypeError(f'{label}: each state has a member of this name; choose another')
         size, shape, kind = _field(label, hints[name], sizes)
         if kind is float and fields and fields[-1].kind is not float:
             raise TypeError(f'{label}: constants stand before arrays')

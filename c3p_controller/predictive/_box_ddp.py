@@ -22,6 +22,7 @@ from c3p_controller.predictive._kernels import (
 )
 from c3p_controller.predictive.states import TORQUE, TURNING
 from c3p_kernels.compiled import inner
+from c3p_kernels.small import put
 
 # least decrease of the cost by a step, relative to that of the linear model
 LEAST_DECREASE = 0.05
@@ -312,7 +313,10 @@ def improve(model, plan, start, wrench, limit, iterations, tolerance):
         if not improved:
             break
         gained = cost - new_cost
-        accept_trial(plan)
+        for k in range(steps):
+            put(plan.trial_torques[k], torques[k])
+        for k in range(steps + 1):
+            put(plan.trial_states[k], plan.states[k])
         cost = new_cost
         if part == 1.0:
             damping = max(damping * LESS_DAMPING, LESS_DAMPING * DAMPING)
@@ -320,14 +324,3 @@ def improve(model, plan, start, wrench, limit, iterations, tolerance):
             break
     plan.cost[0] = cost
     plan.iterations[0] = done
-
-
-@inner
-def accept_trial(plan):
-    """Replace the trajectory of a Plan by that of the line search."""
-    for k in range(len(plan.states)):
-        for j in range(plan.states.shape[1]):
-            plan.states[k, j] = plan.trial_states[k, j]
-    for k in range(len(plan.torques)):
-        for i in range(plan.torques.shape[1]):
-            plan.torques[k, i] = plan.trial_torques[k, i]

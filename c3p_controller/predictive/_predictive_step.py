@@ -216,7 +216,10 @@ def drive(s, model, line, now, dt):
         s.begin[0] = now
     s.fresh[0] = 0.0
     follow(s, now - s.begin[0])
-    smooth(s, dt)
+    if s.lag > 0.0:
+        # towards the torque of the plan by a first-order lag
+        for i in range(len(s.torque)):
+            s.torque[i] = s.last[i] + dt / (dt + s.lag) * (s.torque[i] - s.last[i])
     send(s, line, dt)
 
 
@@ -253,14 +256,6 @@ def follow(s, passed):
         for j in range(len(s.error)):
             total += plan.gains[k, i, j] * s.error[j]
         s.torque[i] = plan.torques[k, i] + total
-
-
-@spliced
-def smooth(s, dt):
-    """Let the torque follow that of the plan by a first-order lag."""
-    if s.lag > 0.0:
-        for i in range(len(s.torque)):
-            s.torque[i] = s.last[i] + dt / (dt + s.lag) * (s.torque[i] - s.last[i])
 
 
 @spliced
