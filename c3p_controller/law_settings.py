@@ -8,119 +8,22 @@ laws of other packages are made from the dataclass, and validated in the same wa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import MISSING, Field, field, fields, is_dataclass
-from typing import Any, ClassVar, get_args, get_type_hints
+from collections.abc import Iterable
+from dataclasses import fields, is_dataclass
+from typing import Any, ClassVar
 
-# type of a field and of the parameter that is made from it
-KINDS: dict[Any, str] = {
-    float: 'double', int: 'int', bool: 'bool', str: 'string',
-    tuple[float, ...]: 'double_array', tuple[int, ...]: 'int_array',
-    tuple[bool, ...]: 'bool_array', tuple[str, ...]: 'string_array'}
+from c3p_description.settings import (
+    DECLARED,
+    KINDS,
+    CheckedSettings,
+    Entries,
+    SettingsError,
+    entries_of,
+    setting,
+)
 
-# metadata of a field that belong to its parameter
-DECLARED = ('description', 'validation', 'read_only')
-
-Entries = dict[str, dict[str, Any]]
-
-
-class SettingsError(ValueError):
-    """Settings that cannot become parameters; the text has the field and the remedy."""
-
-
-def setting(default: Any, text: str, *, bounds: tuple[float, float] | None = None,
-            one_of: Sequence[Any] | None = None, read_only: bool = False) -> Any:
-    """
-    Return a dataclass field that becomes a parameter with bounds and description.
-
-    Parameters
-    ----------
-    default : float, int, bool, str or tuple of them
-    text : str
-        Description of the parameter, with its unit.
-    bounds : (float, float), optional
-        Smallest and largest value.
-    one_of : sequence, optional
-        All allowed values.
-    read_only : bool
-        The parameter cannot change while the node runs.
-
-    Examples
-    --------
-    >>> from dataclasses import dataclass
-    >>> @dataclass(frozen=True)
-    ... class Settings:
-    ...     gain: float = setting(2.0, 'Gain of the yaw rate [1/s].', bounds=(0.0, 10.0))
-    >>> Settings()
-    Settings(gain=2.0)
-    >>> entries_of(Settings, 'swing')['swing.gain']['validation']
-    {'bounds<>': [0.0, 10.0]}
-    """
-    rules: dict[str, list[Any]] = {}
-    if bounds is not None:
-        rules['bounds<>'] = [*bounds]
-    if one_of is not None:
-        rules['one_of<>'] = [[*one_of]]
-    return field(default=default, metadata={
-        'description': text, 'validation': rules, 'read_only': read_only})
-
-
-def entries_of(kind: type[Any], group: str, names: Iterable[str] | None = None) -> Entries:
-    """
-    Return the schema entries of the fields of a dataclass, by ``group.field``.
-
-    Parameters
-    ----------
-    kind : dataclass
-        Each field has one of the types of `KINDS` and a default. A field that is not made by
-        `setting` has no bounds and a text of its name.
-    group : str
-        Group of the parameters.
-    names : iterable of str, optional
-        Only these fields.
-
-    Raises
-    ------
-    SettingsError
-        Not a dataclass, an unknown type, or a field without a default of its type.
-    """
-    if not (isinstance(kind, type) and is_dataclass(kind)):
-        raise SettingsError(f'Settings = {kind!r}: must be a dataclass, each field with a default')
-    try:
-        types = get_type_hints(kind)
-    except NameError as error:
-        raise SettingsError(f'{kind.__name__}: a type is unknown ({error}); import it where the '
-                            'class is defined') from None
-    wanted = {item.name for item in fields(kind)} if names is None else set(names)
-    return {f'{group}.{item.name}': _entry(kind.__name__, group, item, types[item.name])
-            for item in fields(kind) if item.name in wanted}
-
-
-def _entry(kind: str, group: str, item: Field[Any], wanted: Any) -> dict[str, Any]:
-    """Return the schema entry of a field of the dataclass called `kind`."""
-    name = f'{kind}.{item.name}'
-    if wanted not in KINDS:
-        raise SettingsError(f'{name} is of the type {wanted}: must be float, int, bool, str, or a '
-                            'tuple of any number of one of them, tuple[float, ...]')
-    default = item.default if item.default_factory is MISSING else item.default_factory()
-    if default is MISSING:
-        raise SettingsError(f'{name} has no default; give it one')
-    if not _of_type(default, wanted):
-        raise SettingsError(f'{name} = {default!r}: the default must be of the type '
-                            f'{KINDS[wanted]}')
-    declared = {key: item.metadata[key] for key in DECLARED if key in item.metadata}
-    return {'description': f'Setting {item.name} of {group}.', **declared,
-            'type': KINDS[wanted],
-            'default_value': [*default] if isinstance(default, tuple) else default}
-
-
-def _of_type(value: Any, wanted: Any) -> bool:
-    """Return whether a value has the type of a field; a whole number may be a real one."""
-    if inner := get_args(wanted):
-        return isinstance(value, tuple) and all(_of_type(part, inner[0]) for part in value)
-    if isinstance(value, bool):
-        return wanted is bool
-    return isinstance(value, (float, int) if wanted is float else wanted)
+__all__ = ['DECLARED', 'KINDS', 'Entries', 'CheckedSettings', 'Parametrised', 'SettingsError',
+           'entries_of', 'fill', 'setting']
 
 
 def fill(kind: type[Any], group: Any, names: Iterable[str] | None = None) -> Any:

@@ -48,9 +48,6 @@ SHORTEST_STEP = 1e-6
 # increments. Beyond, the clock was set back, s
 OUT_OF_ORDER = 0.05
 
-# confidence from which a wheel counts as isolated (slip.SlipReport)
-ISOLATED = 0.9
-
 
 @kernel
 def step(block, geometry, spread, cross, time, dt):
@@ -257,7 +254,7 @@ def correct_last_steps(geometry, s):
     ring.left_out[0] = wrong
     if slip.slipping[0] == 0.0:
         ring.refitted[0] = 0.0
-    elif s.robust != 0.0 and ring.refitted[0] == 0.0 and slip.confidence[0] >= ISOLATED:
+    elif s.robust != 0.0 and ring.refitted[0] == 0.0 and slip.confidence[0] >= slip.isolated:
         suspect = slip.suspect[0]
         named = s.faults.caster[0]
         # another caster's fault explains the residuals as well

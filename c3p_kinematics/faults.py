@@ -12,7 +12,6 @@ offsets, hips and zeros and creep are in the variances. See docs/slip_and_faults
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,7 +21,11 @@ from c3p_kinematics import _fault_alarm_kernels as alarm
 from c3p_kinematics import _fault_kernels as kernels
 from c3p_kinematics.fault_report import FaultReport
 from c3p_kinematics.odometry_states import Faults, RigidFit
-from c3p_kinematics.slip import FALSE_ALARM, thresholds, vectors
+from c3p_kinematics.sensed_kinematics_parameters import FaultSettings
+from c3p_kinematics.slip import thresholds, vectors
+
+__all__ = ['EVIDENCE', 'FADED', 'FADING', 'OCCAM', 'PRIOR', 'SLIPS', 'SLIP_TIME', 'SUDDEN',
+           'UNLIKELY', 'FaultMonitor', 'FaultSettings']
 
 # as stated in _fault_kernels.py and _fault_alarm_kernels.py
 OCCAM = kernels.OCCAM
@@ -35,60 +38,6 @@ FADED = alarm.FADED
 FADING = alarm.FADING
 EVIDENCE = alarm.EVIDENCE
 
-# fraction of the alarm threshold below which an alarm ends
-CLEAR = 0.25
-
-
-@dataclass(frozen=True)
-class FaultSettings:
-    """
-    Settings of the fault monitor; deviations are those of a description.
-
-    Attributes
-    ----------
-    time_constant : float, s
-        Of the low-pass of the residuals: the window of positions.
-    persistence, release : float, s
-        Time above the threshold before an alarm, and below it before its end.
-    released_after : float, m
-        Path without contradiction that also must pass before the alarm of a steering encoder ends.
-    false_alarm : float
-        Probability of a false alarm per independent test.
-    noise_std : float, m/s
-        Of a filtered contact velocity at standstill, beside the steps of the encoders.
-    radius, offset : float, 1
-    zero : float, rad
-    hip : float, m
-    creep : float, 1
-        Of a contact, per its speed.
-    standing : float, m/s
-        Contact speed below which the platform stands.
-    memory : float, m
-        Path in which an integrated steering angle returns to the measured one.
-    """
-
-    time_constant: float = 0.04
-    persistence: float = 0.01
-    release: float = 0.2
-    released_after: float = 0.1
-    false_alarm: float = FALSE_ALARM
-    noise_std: float = 0.0015
-    radius: float = 0.003
-    offset: float = 0.02
-    zero: float = 0.0052
-    hip: float = 0.002
-    creep: float = 0.004
-    standing: float = 0.005
-    memory: float = 2.0
-
-    def __post_init__(self) -> None:
-        """Reject values out of range."""
-        for name, value in vars(self).items():
-            least = name in ('time_constant', 'noise_std', 'false_alarm', 'memory')
-            if not (0.0 <= value < math.inf and (value > 0.0 or not least)):
-                raise ValueError(f'{name} = {value}: must be finite and '
-                                 + ('greater than zero' if least else 'not negative'))
-
 
 class FaultMonitor:
     """
@@ -100,6 +49,9 @@ class FaultMonitor:
     wheel_resolution, steering_resolution : float, rad
         Encoder steps; 0 for continuous angles.
     settings : FaultSettings, optional
+    skew : float, s
+        Standard deviation of the times of the joints of a sample from each other, as in
+        `SlipMonitor`.
 
     Examples
     --------
@@ -112,9 +64,11 @@ class FaultMonitor:
     """
 
     def __init__(self, robot: CasterRobot, wheel_resolution: float = 0.0,
-                 steering_resolution: float = 0.0, settings: FaultSettings | None = None) -> None:
+                 steering_resolution: float = 0.0, settings: FaultSettings | None = None,
+                 skew: float = 0.0) -> None:
         self.robot = robot
         self.settings = settings or FaultSettings()
+        self._creep = math.hypot(self.settings.creep, skew / self.settings.time_constant)
         n = robot.count
         self._resolution = wheel_resolution, steering_resolution
         self.threshold = thresholds(n, self.settings.false_alarm)[0]
@@ -133,13 +87,13 @@ class FaultMonitor:
         limit, several = thresholds(robot.count, s.false_alarm)
         self.state = state = Faults.of(
             block, robot.count, time_constant=s.time_constant, leak=1.0 / s.memory,
-            alarm_above=limit, clear_below=CLEAR * limit, several=several,
+            alarm_above=limit, clear_below=s.clear_fraction * limit, several=several,
             persistence=s.persistence, release=s.release, released_after=s.released_after,
             standing=s.standing, all_free=not np.any(robot.steered))
         step = float(np.hypot(robot.wheel_radius * wheel, robot.caster_offset * steering).max())
         # uniform rounding has deviation Δ/√12, behind the low-pass
         noise = math.hypot(s.noise_std, step / math.sqrt(12.0) / s.time_constant)
-        state.noise[:] = noise, noise, s.radius, s.offset, s.zero, s.hip, s.creep
+        state.noise[:] = noise, noise, s.radius, s.offset, s.zero, s.hip, self._creep
         state.unmoved[:] = 6.0 * wheel + 0.02, 6.0 * steering + 0.02
         state.radius[:] = robot.wheel_radius
         state.driven[:] = robot.driven

@@ -19,61 +19,16 @@ meets an obstacle stops as suddenly.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from c3p_description.model import GRAVITY, Array, CasterRobot
+from c3p_description.model import Array, CasterRobot
 from c3p_kinematics._grip_kernels import ROLLING, monitor_grip
 from c3p_kinematics.odometry_states import Grip, RigidFit
+from c3p_kinematics.sensed_kinematics_parameters import GripSettings
 from c3p_kinematics.slip import vectors
-
-
-@dataclass(frozen=True)
-class GripSettings:
-    """
-    Plausibility limits.
-
-    Attributes
-    ----------
-    acceleration : float, m/s²
-        Largest acceleration of a contact point; inf switches the check off.
-    noise : float, m/s
-        Largest error of a contact velocity, without that of the encoders' steps.
-    resolution : float, m
-        Distance of one encoder step; a velocity from two samples has an error up to that / dt.
-    speed_fraction : float
-        Error of a contact velocity per speed.
-    longest_hold : float, s
-        Holding time after which any sample is accepted.
-    time_error : float, s
-        Standard deviation of the time of a position from the stamp of its sample; above 0 a
-        velocity is plausible as well if its mean over the `window` is.
-    window : float, s
-        Time constant of that mean.
-    """
-
-    acceleration: float = GRAVITY
-    noise: float = 0.05
-    resolution: float = 0.0
-    speed_fraction: float = 0.05
-    longest_hold: float = 1.0
-    time_error: float = 0.0
-    window: float = 0.04
-
-    def __post_init__(self) -> None:
-        """Reject limits out of range."""
-        if not self.acceleration > 0.0:
-            raise ValueError(f'acceleration = {self.acceleration}: must be greater than zero; '
-                             'inf switches the check off')
-        if not 0.0 < self.window < math.inf:
-            raise ValueError(f'window = {self.window}: must be greater than zero')
-        for name in ('noise', 'resolution', 'speed_fraction', 'longest_hold', 'time_error'):
-            if not 0.0 <= getattr(self, name) < math.inf:
-                raise ValueError(f'{name} = {getattr(self, name)}: must be finite and not '
-                                 'negative')
 
 
 class GripReport(NamedTuple):
@@ -106,6 +61,12 @@ class GripMonitor:
     ----------
     robot : CasterRobot
     settings : GripSettings, optional
+    step : float, m
+        Largest path of a contact per encoder step; a velocity from two samples has an error up to
+        that / dt.
+    time_error : float, s
+        Standard deviation of the time of a position from the stamp of its sample; above 0 a
+        velocity is plausible as well if its mean over the `window` is.
 
     Attributes
     ----------
@@ -126,10 +87,13 @@ class GripMonitor:
     0.005
     """
 
-    def __init__(self, robot: CasterRobot, settings: GripSettings | None = None) -> None:
+    def __init__(self, robot: CasterRobot, settings: GripSettings | None = None,
+                 step: float = 0.0, time_error: float = 0.0) -> None:
         """Accept the first sample."""
         self.robot = robot
         self.settings = settings or GripSettings()
+        self._resolution = step
+        self._time_error = time_error
         self._motion = RigidFit.new(robot.count)
         self._trust = np.ones((robot.count, 2))
         # of reports on samples whose casters all are plausible
@@ -144,8 +108,8 @@ class GripMonitor:
         s = self.settings
         self.state = Grip.of(
             block, self.robot.count, acceleration=s.acceleration, noise=s.noise,
-            resolution=s.resolution, fraction=s.speed_fraction, longest_hold=s.longest_hold,
-            time_error=s.time_error, window=s.window)
+            resolution=self._resolution, fraction=s.speed_fraction, longest_hold=s.longest_hold,
+            time_error=self._time_error, window=s.window)
 
     @property
     def age(self) -> float:

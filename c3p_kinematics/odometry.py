@@ -43,9 +43,6 @@ from c3p_kinematics.uncertainty import LastingErrors
 __all__ = ['PARAMETERS', 'Odometry', 'OdometryEstimate', 'OdometrySettings',
            'odometry_settings', 'planar_covariance']
 
-# confidence from which a wheel counts as isolated (slip.SlipReport)
-ISOLATED = verdicts.ISOLATED
-
 # rates of wheels and steering axes, rad/s
 Rates = tuple[Array, Array]
 

@@ -5,28 +5,27 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from c3p_description.model import Array
-from c3p_description.texts import brief
+from c3p_description.settings import CheckedSettings, setting
 from c3p_kinematics._odometry_step import LARGEST_ANGLE, SHORTEST_STEP
 from c3p_kinematics.calibration.parameters import Prior
 from c3p_kinematics.fault_report import NO_FAULT, FaultReport
-from c3p_kinematics.faults import FaultSettings
-from c3p_kinematics.grip import GripReport, GripSettings
-from c3p_kinematics.slip import SlipReport, SlipSettings, within
+from c3p_kinematics.grip import GripReport
+from c3p_kinematics.sensed_kinematics_parameters import (
+    EncoderCounts,
+    FaultSettings,
+    GripSettings,
+    OdometryParameters,
+    SlipSettings,
+)
+from c3p_kinematics.slip import SlipReport, within
 
 # shorter spins are left to the slip report, s
 SPIN_REPORTED = 0.05
-
-# parameters of the node that are settings of the odometry
-PARAMETERS = (
-    'max_gap', 'robust', 'stamp_jitter', 'sample_skew', 'wheel_counts', 'steering_counts',
-    'rate_noise_std', 'rate_lag', 'creep', 'position_variance_per_metre',
-    'position_variance_per_radian', 'yaw_variance_per_metre', 'yaw_variance_per_radian')
 
 # fraction of the deviation of the stamps below which two samples are taken as one: drivers that
 # send several at once stamp them together
@@ -35,10 +34,6 @@ SOON = 0.25
 # settings for joints that are sampled at one instant with exact stamps: motor cards by their SYNC,
 # and simulated encoders
 SYNCHRONOUS: dict[str, Any] = {'stamp_jitter': 0.0, 'sample_skew': 0.0}
-
-# parameters of the node that are deviations of the description, and the fields of the prior
-DESCRIPTION = {'description_std.wheel_radius': 'radius', 'description_std.caster_offset': 'offset',
-               'description_std.hip_position': 'hip', 'description_std.steering_zero': 'zero'}
 
 # variance of z, roll and pitch, which wheels do not observe, m² and rad²: large but finite,
 # because filters and RViz break on more
@@ -50,7 +45,7 @@ TEMPLATE = np.diag([0.0, 0.0, UNOBSERVED, UNOBSERVED, UNOBSERVED, 0.0]).reshape(
 
 
 @dataclass(frozen=True)
-class OdometrySettings:
+class OdometrySettings(OdometryParameters):
     """
     Settings of the odometry.
 
@@ -58,31 +53,9 @@ class OdometrySettings:
     ----------
     max_gap : float, s
         Longest step that is integrated as usual. Choose it below π / (largest wheel rate): an
-        increment of half a turn or more is ambiguous. Over a longer gap the pose follows the
-        positions alone, with a covariance that grows with the path length.
-    robust : bool
-        De-weight a caster by its slip probability and by its plausibility.
-    stamp_jitter : float, s
-        Standard deviation of the stamps from the times of the samples; above 0 accelerations are
-        judged over a window of time, and the time steps follow from angles and rates as well
-        (`SampleStep`).
-    sample_skew : float, s
-        Standard deviation of the times of the joints of one sample from each other; its effect,
-        the speed times it, is in the noise of slip, faults and plausibility. 0 for drives that
-        sample at a common SYNC (`SYNCHRONOUS`).
+        increment of half a turn or more is ambiguous.
     wheel_resolution, steering_resolution : float, rad
         Encoder steps; 0 for continuous angles.
-    rate_noise_std : float, m/s
-        Noise of a contact velocity's component from rates: lower bound of the twist's covariance.
-    rate_lag : float, s
-        Lag of the rate signals: the twist's covariance contains the acceleration times it.
-    position_variance_per_metre, position_variance_per_radian : float, m²/m, m²/rad
-    yaw_variance_per_metre, yaw_variance_per_radian : float, rad²/m, rad²/rad
-        Growth of the pose covariance by floor and tyres; errors of the description are added by
-        `prior`. The defaults are those of contacts that creep by 0.2 % (docs/calibration.md).
-    creep : float
-        Standard deviation of a contact velocity per speed, by floor and tyres; in the twist's
-        covariance.
     initial_position_std, initial_yaw_std : float, m, rad
         Standard deviations of the pose given to `reset`.
     standing_distance : float, m
@@ -95,41 +68,29 @@ class OdometrySettings:
         a drive; None if they are exact.
     slip : SlipSettings
     grip : GripSettings
-        The resolution is replaced by that of the encoders.
     faults : FaultSettings
     """
 
-    max_gap: float = 0.25
-    robust: bool = True
-    stamp_jitter: float = 0.003
-    sample_skew: float = 0.001
-    wheel_resolution: float = 2.0 * math.pi / 2000
-    steering_resolution: float = 2.0 * math.pi / 4096
-    rate_noise_std: float = 0.003
-    rate_lag: float = 0.006
-    creep: float = 0.002
-    position_variance_per_metre: float = 4e-7
-    position_variance_per_radian: float = 1e-7
-    yaw_variance_per_metre: float = 3e-6
-    yaw_variance_per_radian: float = 1e-6
-    initial_position_std: float = 1e-3
-    initial_yaw_std: float = 1e-3
-    standing_distance: float = 5e-4
-    hold: float = 1.0
+    wheel_resolution: float = setting(2.0 * math.pi / 2000, least=0.0)
+    steering_resolution: float = setting(2.0 * math.pi / 4096, least=0.0)
+    initial_position_std: float = setting(1e-3, above=0.0)
+    initial_yaw_std: float = setting(1e-3, above=0.0)
+    standing_distance: float = setting(5e-4, least=0.0)
+    hold: float = setting(1.0, least=0.0)
     prior: Prior | None = field(default_factory=Prior)
     slip: SlipSettings = field(default_factory=SlipSettings)
     grip: GripSettings = field(default_factory=GripSettings)
     faults: FaultSettings = field(default_factory=FaultSettings)
 
-    def __post_init__(self) -> None:
-        """Reject values out of range."""
-        positive = ('max_gap', 'rate_noise_std', 'initial_position_std', 'initial_yaw_std')
-        for name, value in vars(self).items():
-            if name in ('robust', 'prior', 'slip', 'grip', 'faults'):
-                continue
-            if not (0.0 <= value < math.inf and (value > 0.0 or name not in positive)):
-                raise ValueError(f'{name} = {value}: must be finite and '
-                                 + ('greater than zero' if name in positive else 'not negative'))
+
+# settings of parts of the odometry, by their fields
+PARTS: dict[str, type[CheckedSettings]] = {
+    'prior': Prior, 'slip': SlipSettings, 'grip': GripSettings, 'faults': FaultSettings}
+
+# parameters of the node that are settings of the odometry
+_KINDS: tuple[type[CheckedSettings], ...] = (OdometrySettings, EncoderCounts, *PARTS.values())
+PARAMETERS = tuple(dict.fromkeys(
+    parameter for kind in _KINDS for parameter in kind.parameters().values()))
 
 
 class OdometryEstimate(NamedTuple):
@@ -211,7 +172,8 @@ class OdometryEstimate(NamedTuple):
                 'it with ~/set_pose, or call ~/reset_odometry' if place > most else '')
 
 
-def odometry_settings(wheel_counts: int = 2000, steering_counts: int = 4096,
+def odometry_settings(wheel_counts: int = EncoderCounts.wheel_counts,
+                      steering_counts: int = EncoderCounts.steering_counts,
                       **more: Any) -> OdometrySettings:
     """
     Return the settings from the parameters of the node.
@@ -221,7 +183,7 @@ def odometry_settings(wheel_counts: int = 2000, steering_counts: int = 4096,
     wheel_counts, steering_counts : int
         Counts of an encoder per turn; resolution = 2π / counts.
     **more
-        Fields of `OdometrySettings` by their names.
+        Other parameters by their dotted names (`PARAMETERS`), and fields of `OdometrySettings`.
 
     Raises
     ------
@@ -230,21 +192,19 @@ def odometry_settings(wheel_counts: int = 2000, steering_counts: int = 4096,
 
     Examples
     --------
-    >>> settings = odometry_settings(wheel_counts=1000, max_gap=0.5)
-    >>> round(settings.wheel_resolution, 6), settings.max_gap
-    (0.006283, 0.5)
+    >>> settings = odometry_settings(wheel_counts=1000, **{'slip.persistence': 0.05})
+    >>> round(settings.wheel_resolution, 6), settings.slip.persistence
+    (0.006283, 0.05)
     """
-    for name, counts in (('wheel_counts', wheel_counts), ('steering_counts', steering_counts)):
-        if isinstance(counts, bool) or not isinstance(counts, Integral) or not counts > 0:
-            raise ValueError(f'{name} = {brief(counts)}: must be a whole number greater than zero')
-    for name, value in more.items():
-        truth = isinstance(value, bool)
-        if name == 'robust' and not truth:
-            raise ValueError(f'robust = {brief(value)}: must be true or false')
-        if name not in ('robust', 'slip') and (truth or not isinstance(value, Real)):
-            raise ValueError(f'{name} = {brief(value)}: must be a number')
-    return OdometrySettings(wheel_resolution=2 * math.pi / wheel_counts,
-                            steering_resolution=2 * math.pi / steering_counts, **more)
+    counts = EncoderCounts(wheel_counts, steering_counts)
+    parts: dict[str, Any] = {
+        field: kind.given(more) for field, kind in PARTS.items()
+        if field not in more and more.keys() & set(kind.parameters().values())}
+    own = {name: value for name, value in more.items()
+           if name not in PARAMETERS or name in OdometryParameters.parameters()}
+    return OdometrySettings(wheel_resolution=2 * math.pi / counts.wheel_counts,
+                            steering_resolution=2 * math.pi / counts.steering_counts,
+                            **own, **parts)
 
 
 def implausible_sample(time: float, steering: Array, wheel: Array) -> str:

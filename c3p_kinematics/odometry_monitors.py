@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -36,25 +35,14 @@ class Monitors(NamedTuple):
 
 
 def make_monitors(robot: CasterRobot, settings: OdometrySettings) -> Monitors:
-    """
-    Return the monitors of a robot.
-
-    Joints whose times differ by σ have path errors of the speed times σ: behind a low-pass τ
-    their velocity is wrong by σ/τ of the speed.
-    """
+    """Return the monitors of a robot."""
     s = settings
-    skew = settings.sample_skew
     steps = np.hypot(robot.wheel_radius * s.wheel_resolution,
                      robot.caster_offset * s.steering_resolution)
     step = float(steps.max())
-    # uniform rounding has deviation Δ/√12: behind a low-pass τ, and in a difference of two
-    noise = math.hypot(s.slip.noise_std, step / math.sqrt(12.0) / s.slip.time_constant)
-    slip = SlipMonitor(robot, replace(
-        s.slip, noise_std=noise,
-        speed_fraction=math.hypot(s.slip.speed_fraction, skew / s.slip.time_constant)))
-    grip = GripMonitor(robot, replace(
-        s.grip, resolution=step, time_error=math.hypot(s.stamp_jitter, skew)))
-    faults = FaultMonitor(robot, s.wheel_resolution, s.steering_resolution, replace(
-        s.faults, creep=math.hypot(s.faults.creep, skew / s.faults.time_constant)))
-    # mean of the directions along and across the wheels
-    return Monitors(slip, grip, faults, math.sqrt(float(np.mean(steps**2)) / 12.0))
+    return Monitors(
+        SlipMonitor(robot, s.slip, step, s.sample_skew),
+        GripMonitor(robot, s.grip, step, math.hypot(s.stamp_jitter, s.sample_skew)),
+        FaultMonitor(robot, s.wheel_resolution, s.steering_resolution, s.faults, s.sample_skew),
+        # mean of the directions along and across the wheels
+        math.sqrt(float(np.mean(steps**2)) / 12.0))

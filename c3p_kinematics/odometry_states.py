@@ -52,6 +52,7 @@ class SlipWatch(Parts):
     several: float                          # χ² that no single wheel explains
     persistence: float                      # above the limit before an alarm, s
     release: float                          # below the limit before its end, s
+    isolated: float                         # `confidence` from which the wheel is left out
     mean: Annotated[Array, 'n', 2]          # residuals x, y in base_link, m/s
     power: Annotated[Array, 'n']            # squared contact speeds, m²/s²
     variance: Annotated[Array, 'n']         # of the contact velocities, m²/s²

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple, TypeGuard
 
@@ -34,14 +33,15 @@ from c3p_description.model import Array, CasterRobot
 from c3p_kinematics import _slip_kernels as kernels
 from c3p_kinematics._planar_kernels import measured
 from c3p_kinematics.odometry_states import RigidFit, SlipWatch
+from c3p_kinematics.sensed_kinematics_parameters import SlipSettings
+
+__all__ = ['FALSE_ALARM', 'FLOAT', 'ROUNDING', 'SlipMonitor', 'SlipReport', 'SlipSettings',
+           'detect_slip', 'report_of', 'thresholds', 'vectors', 'within']
 
 FLOAT = np.dtype(float)
 
 # probability of one false alarm per independent test without slip
-FALSE_ALARM = 1e-6
-
-# fraction of the alarm threshold below which an alarm ends (half of its slip speed)
-CLEAR_FRACTION = 0.25
+FALSE_ALARM: float = SlipSettings.false_alarm
 
 # margin by which a change must outlast its time, s: where that is a multiple of the period, the
 # last bit of a stamp must not shift the alarm by a sample
@@ -221,47 +221,24 @@ def detect_slip(robot: CasterRobot, steering: ArrayLike, wheel_rate: ArrayLike,
     return report_of(robot, steering, state, statistic)
 
 
-@dataclass(frozen=True)
-class SlipSettings:
-    """
-    Settings of the slip monitor.
-
-    Attributes
-    ----------
-    time_constant : float, s
-        Of the low-pass filter of the residuals. Encoder steps Δ [rad] leave about
-        ``lever × Δ/√12/τ`` [m/s] behind it, because errors of position increments cancel from
-        sample to sample.
-    noise_std : float, m/s
-        Standard deviation of a filtered contact velocity's component at standstill.
-    speed_fraction : float
-        Standard deviation per contact speed: errors of radius, offset and zero angle.
-    persistence, release : float, s
-        Time above the threshold before slip is reported, and below it before the alarm ends.
-    """
-
-    time_constant: float = 0.1
-    noise_std: float = 0.002
-    speed_fraction: float = 0.01
-    persistence: float = 0.02
-    release: float = 0.2
-
-    def __post_init__(self) -> None:
-        """Reject values out of range."""
-        for name in ('time_constant', 'noise_std'):
-            if not 0.0 < getattr(self, name) < math.inf:
-                raise ValueError(f'{name} = {getattr(self, name)}: must be greater than zero')
-        for name in ('speed_fraction', 'persistence', 'release'):
-            if not 0.0 <= getattr(self, name) < math.inf:
-                raise ValueError(f'{name} = {getattr(self, name)}: must not be negative')
-
-
 class SlipMonitor:
     """
     Slip detection with a low-pass filter and a persistence, for one robot.
 
     The residuals are filtered in ``base_link`` axes and tested as in `detect_slip`. The alarm
-    starts after `persistence` above the threshold, and ends after `release` below a quarter of it.
+    starts after `persistence` above the threshold, and ends after `release` below the fraction
+    `clear_fraction` of it.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+    settings : SlipSettings, optional
+    step : float, m
+        Largest path of a contact per encoder step; 0 for continuous angles.
+    skew : float, s
+        Standard deviation of the times of the joints of a sample from each other. Joints whose
+        times differ by σ have path errors of the speed times σ: behind a low-pass τ their velocity
+        is wrong by σ/τ of the speed.
 
     Attributes
     ----------
@@ -281,10 +258,14 @@ class SlipMonitor:
     (True, 0)
     """
 
-    def __init__(self, robot: CasterRobot, settings: SlipSettings | None = None) -> None:
+    def __init__(self, robot: CasterRobot, settings: SlipSettings | None = None,
+                 step: float = 0.0, skew: float = 0.0) -> None:
         self.robot = robot
-        self.settings = settings or SlipSettings()
-        self._limit = thresholds(robot.count)[0]
+        self.settings = s = settings or SlipSettings()
+        self._limit = thresholds(robot.count, s.false_alarm)[0]
+        # uniform rounding has deviation Δ/√12, behind the low-pass
+        self._noise = math.hypot(s.noise_std, step / math.sqrt(12.0) / s.time_constant)
+        self._fraction = math.hypot(s.speed_fraction, skew / s.time_constant)
         self._motion = RigidFit.new(robot.count)
         self.state = SlipWatch.new(robot.count)
         self.use(self.state.block)
@@ -294,11 +275,11 @@ class SlipMonitor:
         """Keep the state in a `block`, as that of the odometry; `reset` is due then."""
         s = self.settings
         n = self.robot.count
-        limit, several = thresholds(n)
+        limit, several = thresholds(n, s.false_alarm)
         self.state = SlipWatch.of(
-            block, n, time_constant=s.time_constant, noise=s.noise_std, fraction=s.speed_fraction,
-            alarm_above=limit, clear_below=CLEAR_FRACTION * limit, several=several,
-            persistence=s.persistence, release=s.release)
+            block, n, time_constant=s.time_constant, noise=self._noise, fraction=self._fraction,
+            alarm_above=limit, clear_below=s.clear_fraction * limit, several=several,
+            persistence=s.persistence, release=s.release, isolated=s.isolated)
 
     @property
     def slipping(self) -> bool:
@@ -317,7 +298,7 @@ class SlipMonitor:
                       state.slipping, state.held, state.confidence):
             array[:] = 0.0
         state.suspect[0] = -1.0
-        state.variance[:] = self.settings.noise_std**2
+        state.variance[:] = self._noise**2
 
     def step(self, dt: float, steering: ArrayLike, wheel_rate: ArrayLike,
              steering_rate: ArrayLike) -> SlipReport:

@@ -65,7 +65,7 @@ def slip_visibility(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike = 
     twist : (k, 3) or (3,) array_like, m/s and rad/s
         Motion, which raises the noise of the measurements.
     settings : SlipSettings, optional
-        For the noise.
+        Its noise and its probability of a false alarm are used.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def slip_visibility(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike = 
     left = np.eye(2 * n) - basis @ np.swapaxes(basis, 1, 2)
     along = 2 * np.arange(n)
     visible = left[:, along, along]
-    threshold = thresholds(n)[0]
+    threshold = thresholds(n, settings.false_alarm)[0]
     seen = _needed(visible, threshold, deviation)
     if n < 3:
         return Visibility(seen, np.full_like(seen, np.inf))

@@ -23,15 +23,9 @@ from rcl_interfaces.msg import (
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from c3p_ros.schema import (
-    Entries,
-    ParameterError,
-    converted,
-    read_schema,
-    typed,
-    values_class,
-    violation,
-)
+from c3p_description.settings import type_words, violation
+from c3p_description.texts import brief
+from c3p_ros.schema import Entries, ParameterError, converted, read_schema, typed, values_class
 
 __all__ = ['ParameterError', 'Parameters', 'read_schema', 'violation']
 
@@ -146,13 +140,13 @@ class Parameters:
         value = entry['default_value']
         if given is not None:
             value = given.value
-            # a whole number in a YAML file may mean a real one
-            if given.type_ not in (wanted, WHOLE.get(wanted)):
-                raise ParameterError(f'{self._node.get_name()}: {name} = {value!r} is a '
-                                     f'{given.type_.name.lower()}; it must be a {entry["type"]}')
+            reason = violation(name, entry, value)
+            # an empty list has no type; a whole number in a YAML file may mean a real one
+            if not reason and given.type_ not in (wanted, WHOLE.get(wanted)):
+                reason = f'{name} = {brief(value)}: must be {type_words(entry["type"])}'
+            if reason:
+                raise ParameterError(f'{self._node.get_name()}: {reason}')
         value = converted(entry, value)
-        if given is not None and (reason := violation(name, entry, value)):
-            raise ParameterError(f'{self._node.get_name()}: {reason}')
         try:
             self._node.declare_parameter(name, value, _descriptor(entry), ignore_override=True)
         except Exception as error:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Parameter schemas: entries, validation of values, and values as frozen dataclasses. Needs no ROS.
+Parameter schemas: reading of the files, and values as frozen dataclasses. Needs no ROS.
+
+`c3p_description.settings.violation` validates the values.
 
 The files have generate_parameter_library's syntax, so that its generator can take over where it is
 installed: ``type``, ``default_value``, ``description``, ``read_only`` and ``validation`` with
@@ -10,8 +12,7 @@ installed: ``type``, ``default_value``, ``description``, ``read_only`` and ``val
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, make_dataclass
 from pathlib import Path
 from typing import Any
@@ -123,41 +124,3 @@ def _converted(kind: Any, value: Any) -> Any:
     # rclpy returns array.array
     return list(map(float, value)) if kind == list[float] else (
         list(value) if hasattr(value, 'typecode') else value)
-
-
-# condition on one number or text, and how the error text expresses it
-_RULES: dict[str, tuple[Callable[..., bool], str]] = {
-    'bounds<>': (lambda v, low, high: low <= v <= high, '{} to {}'),
-    'gt<>': (lambda v, low: v > low, 'more than {}'),
-    'gt_eq<>': (lambda v, low: v >= low, '{} or more'),
-    'lt<>': (lambda v, high: v < high, 'less than {}'),
-    'lt_eq<>': (lambda v, high: v <= high, '{} or less'),
-    'one_of<>': (lambda v, names: v in names, 'one of {}'),
-}
-
-
-def violation(name: str, entry: Mapping[str, Any], value: Any) -> str:
-    """Return the reason for which a value violates its schema entry, or an empty string."""
-    items = list(value) if isinstance(value, (list, tuple)) or hasattr(value, 'typecode') else [
-        value]
-    # nan means "no limit"; only entries that allow it accept it
-    for item in items:
-        if isinstance(item, float) and not math.isfinite(item) and not entry.get('allow_nan'):
-            return f'{name} = {value}: must be finite'
-    for rule, argument in entry.get('validation', {}).items():
-        arguments = argument if isinstance(argument, list) else [argument]
-        if rule == 'fixed_size<>':
-            if len(items) != arguments[0]:
-                return f'{name} = {value}: must have {arguments[0]} values'
-        elif rule == 'not_empty<>':
-            if not value:
-                return f'{name}: must not be empty'
-        elif rule not in _RULES:
-            return f'{name}: the schema has an unknown rule {rule}'
-        else:
-            fits, allowed = _RULES[rule]
-            for item in items:
-                if not (isinstance(item, float) and math.isnan(item)) and not fits(
-                        item, *arguments):
-                    return f'{name} = {value}: must be {allowed.format(*arguments)}'
-    return ''

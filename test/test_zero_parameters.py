@@ -19,9 +19,10 @@ from source_tree import ROOT, tree_of  # noqa: E402
 from c3p_bringup import nodes  # noqa: E402
 from c3p_controller.limits import ReferenceLimits  # noqa: E402
 from c3p_controller.paper.velocity import ReferenceShaper  # noqa: E402
+from c3p_description.settings import violation  # noqa: E402
 from c3p_hardware.joint_commands import FrozenCommand  # noqa: E402
 from c3p_hardware.wheel_gate import GateSettings, WheelGate  # noqa: E402
-from c3p_ros.schema import read_schema, violation  # noqa: E402
+from c3p_ros.schema import read_schema  # noqa: E402
 
 SCHEMAS = {path.stem.removesuffix('_parameters'): path
            for path in sorted(ROOT.glob('c3p_*/**/*_parameters.yaml'))}

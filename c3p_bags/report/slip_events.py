@@ -47,6 +47,8 @@ class SlipReplay(NamedTuple):
     kinds : (k, n, 8) array
         Probability of each kind of fault (`c3p_kinematics.fault_report.KINDS`) of each caster;
         zero without an alarm of the fault monitor.
+    time_constant : float, s
+        Of the low-pass over the residuals: samples so far apart are independent.
     """
 
     time: Array
@@ -58,6 +60,7 @@ class SlipReplay(NamedTuple):
     several: float
     slip: Array
     kinds: Array | None = None
+    time_constant: float = SlipSettings.time_constant
 
 
 def replay(robot: CasterRobot, joints: Joints, settings: OdometrySettings | None = None,
@@ -87,10 +90,11 @@ def replay(robot: CasterRobot, joints: Joints, settings: OdometrySettings | None
     pose, twist, statistic, slipping, suspect, without, slip, kinds = (
         c.array() for c in columns)
     unknown = np.broadcast_to(np.zeros((3, 3)), (count, 3, 3))
-    limit, several = thresholds(n)
+    used = odometry.settings.slip
+    limit, several = thresholds(n, used.false_alarm)
     return (Motion(joints.time, pose, twist, unknown, unknown, 'odom', 'base_link'),
             SlipReplay(joints.time, statistic, limit, slipping, suspect, without, several,
-                       slip, kinds))
+                       slip, kinds, used.time_constant))
 
 
 def _replay(odometry: Odometry, joints: Sequence[Array], rows: Sequence[Array]) -> None:
@@ -112,9 +116,6 @@ SHORTEST_EVENT = 0.05
 
 # fraction of its largest speed at which a slip ends
 FADED = 0.1
-
-# time constant of the low-pass over the residuals, s: samples so far apart are independent
-FILTER = SlipSettings().time_constant
 
 # mean probability from which a kind is named alone, and from which it is mentioned
 ALONE = 0.75
@@ -183,7 +184,7 @@ def blame(found: SlipReplay, part: slice) -> tuple[int, float]:
     if found.without.shape[1] == 2:
         return -1, 0.5
     time = found.time[part]
-    weight = np.minimum(np.diff(time, append=time[-1]) / FILTER, 1.0)
+    weight = np.minimum(np.diff(time, append=time[-1]) / found.time_constant, 1.0)
     left = np.append(found.without[part].T @ weight, found.several * weight.sum())
     chance = np.exp(0.5 * (left.min() - left))
     chance /= chance.sum()

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,9 +26,7 @@ from c3p_bags.storage.bag_parameters import suite_version
 from c3p_bags.storage.bag_writer import BagError, BagWriter
 from c3p_bags.storage.recorded_robot import NODE
 from c3p_description.model import Array
-from c3p_kinematics.calibration.parameters import Prior
-from c3p_kinematics.odometry import PARAMETERS, OdometrySettings
-from c3p_kinematics.odometry_data import DESCRIPTION, odometry_settings
+from c3p_kinematics.odometry import PARAMETERS, OdometrySettings, odometry_settings
 
 # topic of the recorded odometry in a bag with the recomputed one
 RECORDED = 'odom/recorded'
@@ -72,21 +69,17 @@ def recorded_settings(bag: Bag, space: str, changes: Mapping[str, Any] | None = 
         The parameters in the bag are invalid, or `changes` has an unknown one.
     """
     changes = changes or {}
-    names = [*PARAMETERS, *DESCRIPTION]
-    if unknown := set(changes) - set(names):
+    if unknown := set(changes) - set(PARAMETERS):
         raise BagError(f'{", ".join(sorted(unknown))}: not a parameter of the odometry; known are '
-                       f'{", ".join(sorted(names))}')
+                       f'{", ".join(sorted(PARAMETERS))}')
     recorded = bag.parameters.get(f'{space}/{NODE}', {})
-    values = {name: recorded[name] for name in names if name in recorded}
+    values = {name: recorded[name] for name in PARAMETERS if name in recorded}
     if 'stamp_jitter' in recorded and 'sample_skew' not in recorded:
         # a node without this parameter took all joints of a message to be of one instant
         values['sample_skew'] = 0.0
     values |= changes
     try:
-        settings = odometry_settings(**{name: value for name, value in values.items()
-                                        if name not in DESCRIPTION})
-        prior = {field: values[name] for name, field in DESCRIPTION.items() if name in values}
-        return replace(settings, prior=replace(settings.prior or Prior(), **prior)), values
+        return odometry_settings(**values), values
     except ValueError as error:
         raise BagError(f'bag {bag}, parameters of {NODE}: {error}') from None
 

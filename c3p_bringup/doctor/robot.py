@@ -12,6 +12,7 @@ from c3p_bringup.doctor.check import Check, fail, ok, warn
 from c3p_controller.reading.law_parameters import ENTRIES
 from c3p_controller.reading.laws import LawError
 from c3p_description.reading.loader import load_casters
+from c3p_description.settings import violation
 from c3p_hardware.axes import card_settings
 from c3p_hardware.tools.parameter_file import COMMON, NODE, blocks, hardware_values
 
@@ -71,7 +72,7 @@ def parameter_faults(path: Path) -> Iterator[str]:
                 close = get_close_matches(name, entries)
                 yield f'{node} has no parameter {name!r}' + (
                     f', did you mean {close[0]}?' if close else '')
-            elif reason := _violation(name, entries[name], value):
+            elif reason := violation(name, entries[name], value):
                 yield f'{node}: {reason}'
 
 
@@ -89,13 +90,3 @@ def schema_of(node: str) -> dict[str, dict[str, Any]]:
     return entries
 
 
-def _violation(name: str, entry: dict[str, Any], value: Any) -> str:
-    from c3p_ros.schema import violation
-
-    kind = entry['type']
-    if isinstance(value, list) != kind.endswith('_array'):
-        return f'{name} = {value!r}: must be a {kind}'
-    try:
-        return violation(name, entry, value)
-    except TypeError:  # a string in place of a number
-        return f'{name} = {value!r}: must be a {kind}'

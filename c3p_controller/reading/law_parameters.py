@@ -14,7 +14,8 @@ from typing import Any
 from c3p_controller import BUILT_IN
 from c3p_controller.law_settings import Parametrised
 from c3p_controller.reading.laws import LawError, installed_laws, load_law, registered_names
-from c3p_ros.schema import Entries, violation
+from c3p_description.settings import violation
+from c3p_ros.schema import Entries
 
 CONTROLLER = 'controller'
 

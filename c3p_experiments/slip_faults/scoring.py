@@ -12,7 +12,7 @@ from c3p_description.model import Array, CasterRobot
 from c3p_kinematics import _odometry_kernels as kernels
 from c3p_kinematics.fault_report import KINDS, SURE
 from c3p_kinematics.faults import FaultMonitor
-from c3p_kinematics.slip import CLEAR_FRACTION, SlipMonitor, thresholds
+from c3p_kinematics.slip import SlipMonitor, SlipSettings, thresholds
 
 # names that residuals distinguish: faults that share a direction have one
 LABELS = ('along the wheel', 'wheel encoder jump', 'side slip', 'steering encoder stuck',
@@ -219,7 +219,7 @@ def false_alarms(statistic: Array, dt: float, limits: Array, count: int = 3,
         above = np.flatnonzero(statistic > limit)
         if not len(above):
             continue
-        low = statistic < CLEAR_FRACTION * limit
+        low = statistic < SlipSettings.clear_fraction * limit
         since = above[0]
         while since < len(statistic):
             run = np.flatnonzero(statistic[since:] > limit)

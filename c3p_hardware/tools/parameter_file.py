@@ -15,10 +15,11 @@ from typing import Any
 import yaml
 
 from c3p_description.reading.yaml_files import YamlFileError, check_yaml, read_yaml
+from c3p_description.settings import violation
 from c3p_description.texts import brief, one_line
 from c3p_hardware.settings import CardError
 from c3p_ros.schema import COMMON as COMMON_SCHEMA
-from c3p_ros.schema import read_schema, typed, values_class, violation
+from c3p_ros.schema import read_schema, typed, values_class
 
 NODE = 'hardware_interface'
 SCHEMA = Path(__file__).parents[1] / f'{NODE}_parameters.yaml'
@@ -33,9 +34,6 @@ COMMON = ('robot', 'robot_description', 'use_sim_time', 'qos_overrides',
 
 # those that select the robot
 NAMES = ('robot', 'robot_description')
-
-_TYPES: dict[str, tuple[type, ...]] = {
-    'int': (int,), 'double': (int, float), 'string': (str,), 'bool': (bool,)}
 
 
 def schema() -> dict[str, dict[str, Any]]:
@@ -122,13 +120,6 @@ def _flat(parameters: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any
 
 def _check(path: Path, name: str, entry: Mapping[str, Any], value: Any) -> None:
     """Reject a value of another type or out of its bounds."""
-    kind = entry['type'].removesuffix('_array')
-    array = entry['type'].endswith('_array')
-    items = value if array and isinstance(value, list) else [value]
-    fits = array == isinstance(value, list) and all(
-        isinstance(v, _TYPES[kind]) and isinstance(v, bool) == (kind == 'bool') for v in items)
-    if not fits:
-        raise CardError(f'{path}: {name} = {brief(value)}: must be a {entry["type"]}')
     if wrong := violation(name, entry, value):
         raise CardError(f'{path}: {wrong}')
 

@@ -10,7 +10,6 @@ reverses its turn or stands: the delay between the stamps of IMU and joints has 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +22,7 @@ from c3p_kinematics.calibration.recording import (
     JointRecording,
 )
 from c3p_kinematics.calibration.references import Turns
+from c3p_kinematics.sensed_kinematics_parameters import GyroSettings
 
 # vertical axes of an IMU: number, and sign of one that points up
 AXES = {f'{name}{down}': (k, -1.0 if down else 1.0)
@@ -40,30 +40,6 @@ LEAST_TURN = 0.5
 
 # longest step between two samples of the IMU, s
 LONGEST_GAP = 0.1
-
-
-@dataclass(frozen=True)
-class GyroSettings:
-    """
-    Errors of a gyro.
-
-    Attributes
-    ----------
-    scale : float
-        Standard deviation of its scale error. The default is a budget for MEMS gyros without a
-        calibration of their own.
-    walk : float, rad/√s
-        Angle random walk.
-    """
-
-    scale: float = 0.005
-    walk: float = math.radians(0.01)
-
-    def __post_init__(self) -> None:
-        """Reject values out of range."""
-        for name, value in vars(self).items():
-            if not 0.0 < value < math.inf:
-                raise ValueError(f'{name} = {value}: must be greater than zero and finite')
 
 
 class Standstill(NamedTuple):

@@ -19,13 +19,11 @@ import numpy as np
 
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.calibration._window_kernels import PER_CASTER
+from c3p_kinematics.sensed_kinematics_parameters import DescriptionErrors
 from c3p_kinematics.singularity import length_scale
 
 # mean path of the casters in a window per size of the robot
 WINDOW = 0.7
-
-# standard deviation of a uniform error within ±1
-UNIFORM = 1.0 / math.sqrt(3.0)
 
 # attributes of a robot that are calibrated
 FIELDS = ('wheel_radius', 'caster_offset', 'hip_position', 'steering_zero')
@@ -33,33 +31,13 @@ FIELDS = ('wheel_radius', 'caster_offset', 'hip_position', 'steering_zero')
 NAMES = ('radius', 'offset', 'hip x', 'hip y', 'steering zero')
 
 
-@dataclass(frozen=True)
-class Prior:
+class Prior(DescriptionErrors):
     """
     Standard deviations of the described parameters from the true ones.
 
     The defaults are those of errors uniform within r ± 0.52 %, d ± 3.5 %, hip ± 3 mm and zero
     ± 0.52°.
-
-    Attributes
-    ----------
-    radius, offset : float, relative
-    hip : float, m
-        Of each component.
-    zero : float, rad
     """
-
-    radius: float = 0.0052 * UNIFORM
-    offset: float = 0.035 * UNIFORM
-    hip: float = 0.003 * UNIFORM
-    zero: float = math.radians(0.52) * UNIFORM
-
-    def __post_init__(self) -> None:
-        """Reject values out of range."""
-        for name, value in vars(self).items():
-            if not 0.0 < value < math.inf:
-                raise ValueError(f'{name} = {value}: must be greater than zero and finite; a tiny '
-                                 'one keeps the described value')
 
     def deviations(self, robot: CasterRobot) -> Array:
         """Return the standard deviation of each parameter (5n,), m and rad."""

@@ -34,8 +34,8 @@ class ImuSubscription:
         self._frame, self._oldest = values.base_frame, values.joint_state_timeout
         self._first: int | None = None
         self._last = 0
-        self.learner = odometry.yaw = YawLearner(odometry.calibration, GyroSettings(
-            values.imu.scale_std, values.imu.walk))
+        self.learner = odometry.yaw = YawLearner(odometry.calibration,
+                                                    GyroSettings.of(values))
         node.create_subscription(Imu, TOPIC, self._on_imu, SENSOR_DATA)
 
     def _on_imu(self, message: Imu) -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -43,15 +43,11 @@ DISABLED = 'calibration.enabled is false: set it to true at the start of the nod
 def make_odometry(node: SuiteNode) -> Odometry:
     """Return the odometry of `node` by its parameters; create the services of a calibration."""
     values = node.parameters.value
-    given = values.description_std
-    prior = Prior(given.wheel_radius, given.caster_offset, given.hip_position,
-                  given.steering_zero)
-    settings = replace(odometry_settings(**{name: getattr(values, name) for name in PARAMETERS}),
-                       prior=prior)
+    settings = odometry_settings(**{name: attrgetter(name)(values) for name in PARAMETERS})
     if values.calibration.enabled:
         learning = CalibratingOdometry(node.robot, settings, LearningSettings(
             CalibrationSettings(
-                prior=prior, wheel_resolution=settings.wheel_resolution,
+                prior=settings.prior or Prior(), wheel_resolution=settings.wheel_resolution,
                 steering_resolution=settings.steering_resolution,
                 creep=values.calibration.creep), memory=values.calibration.memory))
         _continue(node, learning)

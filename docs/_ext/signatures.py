@@ -16,6 +16,9 @@ def decorators(node: ast.ClassDef | ast.FunctionDef) -> set[str]:
 
 def default_text(value: ast.expr | None) -> str:
     """Return a default value as text, `...` for a long one, nothing without a value."""
+    # of a setting its default: the bounds are those of its parameter
+    if isinstance(value, ast.Call) and ast.unparse(value.func) == 'setting':
+        value = value.args[0]
     text = '' if value is None else ast.unparse(value)
     return '...' if len(text) > LONGEST_DEFAULT or text.startswith(('field(', 'lambda')) else text
 

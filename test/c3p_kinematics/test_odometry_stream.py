@@ -2,6 +2,7 @@
 """Samples given by time steps; settings from node parameters; compilation before the drive."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,9 @@ from c3p_description.model import CasterRobot
 from c3p_kernels.compiled import COMPILED
 from c3p_kinematics._odometry_step import start_again, step
 from c3p_kinematics.odometry import PARAMETERS, Odometry, OdometrySettings, odometry_settings
+from c3p_ros.schema import read_schema
+
+SCHEMA = Path(__file__).parents[2] / 'c3p_kinematics/sensed_kinematics_parameters.yaml'
 
 ROBOT = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51)
 STILL = np.zeros(3)
@@ -70,9 +74,17 @@ def test_settings_are_those_of_the_parameters():
     assert default == OdometrySettings()
     assert odometry_settings(steering_counts=8).steering_resolution == math.pi / 4
     assert {'wheel_counts', 'steering_counts'} < set(PARAMETERS)
-    assert all(hasattr(default, name) for name in PARAMETERS if not name.endswith('counts'))
+    schema = read_schema(SCHEMA)
+    for name in PARAMETERS:
+        entry = schema[name]
+        assert odometry_settings(**{name: entry['default_value']}) == default, name
+        other = not entry['default_value'] if entry['type'] == 'bool' else (
+            entry['validation']['bounds<>'][1])
+        assert odometry_settings(**{name: other}) != default, f'{name} has no effect'
     with pytest.raises(ValueError, match='max_gap = -1'):
         odometry_settings(max_gap=-1.0)
+    with pytest.raises(ValueError, match='slip.persistence = -1'):
+        odometry_settings(**{'slip.persistence': -1.0})
 
 
 def test_nothing_is_left_to_compile_in_a_drive():

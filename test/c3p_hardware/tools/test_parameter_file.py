@@ -49,7 +49,7 @@ def test_values_are_those_of_the_schema_and_then_of_the_file(tmp_path):
     ('hardware_interface: {ros__parameters: {rate: fast}}', "rate = 'fast': must be a double"),
     ('hardware_interface: {ros__parameters: {rate: true}}', 'must be a double'),
     ('hardware_interface: {ros__parameters: {rate: 5000.0}}', 'must be 10.0 to 1000.0'),
-    ('hardware_interface: {ros__parameters: {encoders: {zeros: 4}}}', 'must be a int_array'),
+    ('hardware_interface: {ros__parameters: {encoders: {zeros: 4}}}', 'must be an int_array'),
     ('hardware_interface: {ros__parameters: {fault_reaction: hope}}', 'must be one of'),
     ('[1, 2]', 'must have names of nodes'), ('a: [', 'cannot be read as YAML'),
 ])

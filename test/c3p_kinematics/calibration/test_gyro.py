@@ -121,5 +121,6 @@ def test_a_turn_with_lost_samples_is_left_out(tow):
 
 @pytest.mark.parametrize('wrong_values', [{'scale': 0.0}, {'walk': math.nan}, {'scale': math.inf}])
 def test_settings_out_of_range_are_refused(wrong_values):
-    with pytest.raises(ValueError, match='greater than zero'):
+    (name, value), = wrong_values.items()
+    with pytest.raises(ValueError, match=f'{name} = {value}: must be'):
         GyroSettings(**wrong_values)
