@@ -21,12 +21,6 @@ class SlipSettings(CheckedSettings):
 
     Attributes
     ----------
-    false_alarm : float
-        Probability of a false alarm per independent test of casters that roll [1]; it sets the
-        alarm threshold of slip and of faults.
-    clear_fraction : float
-        Fraction of the alarm threshold below which an alarm of slip or of a fault ends [1]; 0.25
-        is half of its slip speed.
     time_constant : float
         Time constant τ of the low-pass filter of the residuals [s]. Encoder steps Δ [rad] leave
         about lever × Δ/√12/τ [m/s] behind it, because errors of position increments cancel from
@@ -44,16 +38,22 @@ class SlipSettings(CheckedSettings):
     isolated : float
         Probability from which a single wheel counts as the slipping one [1]; the pose is then
         corrected back to the begin of the slip without it.
+    false_alarm : float
+        Probability of a false alarm per independent test of casters that roll [1]; it sets the
+        alarm threshold of slip and of faults.
+    clear_fraction : float
+        Fraction of the alarm threshold below which an alarm of slip or of a fault ends [1]; 0.25
+        is half of its slip speed.
     """
 
-    false_alarm: float = setting(1e-06, bounds=(1e-09, 0.1), parameter='alarm.false_alarm')
-    clear_fraction: float = setting(0.25, bounds=(0.0, 1.0), parameter='alarm.clear_fraction')
     time_constant: float = setting(0.1, bounds=(0.001, 10.0), parameter='slip.time_constant')
     noise_std: float = setting(0.002, bounds=(1e-05, 1.0), parameter='slip.noise_std')
     speed_fraction: float = setting(0.01, bounds=(0.0, 1.0), parameter='slip.speed_fraction')
     persistence: float = setting(0.02, bounds=(0.0, 1e9), parameter='slip.persistence')
     release: float = setting(0.2, bounds=(0.0, 1e9), parameter='slip.release')
     isolated: float = setting(0.9, bounds=(0.5, 1.0), parameter='slip.isolated')
+    false_alarm: float = setting(1e-06, bounds=(1e-09, 0.1), parameter='alarm.false_alarm')
+    clear_fraction: float = setting(0.25, bounds=(0.0, 1.0), parameter='alarm.clear_fraction')
 
 
 @dataclass(frozen=True)
@@ -93,12 +93,6 @@ class FaultSettings(CheckedSettings):
 
     Attributes
     ----------
-    false_alarm : float
-        Probability of a false alarm per independent test of casters that roll [1]; it sets the
-        alarm threshold of slip and of faults.
-    clear_fraction : float
-        Fraction of the alarm threshold below which an alarm of slip or of a fault ends [1]; 0.25
-        is half of its slip speed.
     time_constant : float
         Time constant of the low-pass filter of the residuals [s], the window of positions.
     persistence : float
@@ -125,10 +119,14 @@ class FaultSettings(CheckedSettings):
         Contact speed below which the platform is at standstill in the test of faults [m/s].
     memory : float
         Path over which an integrated steering angle returns to the measured one [m].
+    false_alarm : float
+        Probability of a false alarm per independent test of casters that roll [1]; it sets the
+        alarm threshold of slip and of faults.
+    clear_fraction : float
+        Fraction of the alarm threshold below which an alarm of slip or of a fault ends [1]; 0.25
+        is half of its slip speed.
     """
 
-    false_alarm: float = setting(1e-06, bounds=(1e-09, 0.1), parameter='alarm.false_alarm')
-    clear_fraction: float = setting(0.25, bounds=(0.0, 1.0), parameter='alarm.clear_fraction')
     time_constant: float = setting(0.04, bounds=(0.001, 10.0), parameter='faults.time_constant')
     persistence: float = setting(0.01, bounds=(0.0, 1e9), parameter='faults.persistence')
     release: float = setting(0.2, bounds=(0.0, 1e9), parameter='faults.release')
@@ -141,6 +139,8 @@ class FaultSettings(CheckedSettings):
     creep: float = setting(0.004, bounds=(0.0, 1.0), parameter='faults.creep')
     standing: float = setting(0.005, bounds=(0.0, 1.0), parameter='faults.standing')
     memory: float = setting(2.0, bounds=(0.001, 1e9), parameter='faults.memory')
+    false_alarm: float = setting(1e-06, bounds=(1e-09, 0.1), parameter='alarm.false_alarm')
+    clear_fraction: float = setting(0.25, bounds=(0.0, 1.0), parameter='alarm.clear_fraction')
 
 
 @dataclass(frozen=True)

@@ -46,13 +46,13 @@ class Generated:
 CLASSES = {
     'c3p_kinematics/sensed_kinematics_parameters.yaml': (
         Generated(
-            'SlipSettings', 'Settings of the slip monitor.', groups=('alarm', 'slip')),
+            'SlipSettings', 'Settings of the slip monitor.', groups=('slip', 'alarm')),
         Generated(
             'GripSettings', 'Plausibility limits of contact velocities.', groups=('grip',),
             unlimited=('acceleration',)),
         Generated(
             'FaultSettings', 'Settings of the fault monitor; deviations are those of a '
-            'description.', groups=('alarm', 'faults')),
+            'description.', groups=('faults', 'alarm')),
         Generated(
             'OdometryParameters', 'Settings of the odometry that are parameters of its own.',
             parameters=('max_gap', 'robust', 'stamp_jitter', 'sample_skew', 'rate_noise_std',
