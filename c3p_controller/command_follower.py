@@ -30,6 +30,7 @@ from c3p_controller.limits import (
 )
 from c3p_controller.previews import limit_preview, stay_near, stop_preview, stop_time
 from c3p_controller.torque_law import Preview, Sensed, Setpoint, TorqueLaw, check_preview
+from c3p_controller.velocity_controller_parameters import StopParameters
 from c3p_description.model import Array, CasterRobot
 
 # previews that may wait for the command of their stamp
@@ -70,9 +71,10 @@ class FollowerSettings:
     """
 
     limits: ReferenceLimits = field(default_factory=ReferenceLimits)
-    stop_deceleration: float = 1.0
-    standstill: tuple[float, float] = (0.005, 0.01)
-    stop_damping: float = 0.1
+    stop_deceleration: float = StopParameters.stop_acceleration
+    standstill: tuple[float, float] = (StopParameters.standstill_speed,
+                                       StopParameters.standstill_yaw_rate)
+    stop_damping: float = StopParameters.stop_damping
     traction: TractionSettings = field(default_factory=TractionSettings)
 
 

@@ -13,7 +13,6 @@ from c3p_controller import law_named
 from c3p_controller.command_follower import CommandFollower, FollowerSettings, LawFailure
 from c3p_controller.control_law import ControlLaw
 from c3p_controller.goals.position_command import PositionLaw
-from c3p_controller.law_settings import fill
 from c3p_controller.limits import TractionSettings, limits_of
 from c3p_controller.paper.chain import PaperChain
 from c3p_controller.paper.velocity import PaperLaw
@@ -24,7 +23,7 @@ from c3p_kernels.compiled import COMPILER, NUMBA
 
 def traction_of(values: Any) -> TractionSettings:
     """Return the settings of traction control."""
-    return fill(TractionSettings, values.traction)
+    return TractionSettings.of(values)
 
 
 def follower_of(values: Any) -> FollowerSettings:

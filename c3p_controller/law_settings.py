@@ -8,7 +8,6 @@ laws of other packages are made from the dataclass, and validated in the same wa
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from typing import Any, ClassVar
 
@@ -23,17 +22,7 @@ from c3p_description.settings import (
 )
 
 __all__ = ['DECLARED', 'KINDS', 'Entries', 'CheckedSettings', 'Parametrised', 'SettingsError',
-           'entries_of', 'fill', 'setting']
-
-
-def fill(kind: type[Any], group: Any, names: Iterable[str] | None = None) -> Any:
-    """
-    Return the dataclass `kind` with its fields `names` (all when omitted) from `group`.
-
-    A field that is not a parameter is an AttributeError: schema and dataclass must match.
-    """
-    return kind(**{name: getattr(group, name) for name in
-                   names or [item.name for item in fields(kind)]})
+           'entries_of', 'setting']
 
 
 class Parametrised:

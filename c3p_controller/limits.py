@@ -21,21 +21,14 @@ the robot and reports the text.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from c3p_controller._limit_kernels import (
-    admit_step,
-    apply_step,
-    assess_step,
-    excess_of,
-    scale_down,
-)
-from c3p_controller.torque_law import Sensed
-from c3p_controller.traction_states import TractionState
+from c3p_controller._limit_kernels import admit, excess_of, scale_down, slow_spin, track_slip
+from c3p_controller.divergence import DivergenceWatch
+from c3p_controller.torque_law import Sensed, Setpoint, TorqueLaw
+from c3p_controller.velocity_controller_parameters import ReferenceLimits, TractionSettings
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.traction import torque_bounds, traction_report
 
@@ -45,38 +38,6 @@ SPIN_TIME = 0.03
 
 # longest overspeed: a late sample makes the rate of one look too high, s
 OVERSPEED_TIME = 0.05
-
-
-@dataclass(frozen=True)
-class ReferenceLimits:
-    """
-    Limits of speed and acceleration of a reference.
-
-    Attributes
-    ----------
-    speed, yaw_rate : float, m/s and rad/s
-        Largest norm of (vx, vy) and of ω.
-    acceleration, yaw_acceleration : float, m/s² and rad/s²
-        Largest change of the velocity as seen from the floor.
-    smoothing : float, s
-        Time constant of the command filter, because the derivative of commands, which come in
-        steps 20 to 50 times a second, is fed forward. 0 is off.
-    """
-
-    speed: float = 0.8
-    yaw_rate: float = 2.0
-    acceleration: float = 0.125
-    yaw_acceleration: float = 0.55
-    smoothing: float = 0.04
-
-    def __post_init__(self) -> None:
-        """Reject limits that are not greater than zero; inf means no limit."""
-        if not 0.0 <= self.smoothing < math.inf:
-            raise ValueError(f'smoothing = {self.smoothing}: must be 0 or more seconds')
-        for name in ('speed', 'yaw_rate', 'acceleration', 'yaw_acceleration'):
-            if not getattr(self, name) > 0:
-                raise ValueError(f'{name} = {getattr(self, name)}: must be greater than zero; '
-                                 'inf means no limit')
 
 
 def limit_twist(twist: Array, limits: ReferenceLimits) -> Array:
@@ -137,39 +98,7 @@ def braking_torque(robot: CasterRobot, wheel_rate: Array, damping: float, stands
 
 def limits_of(values: Any) -> ReferenceLimits:
     """Return the limits of the setpoints, of the parameters of the velocity controller."""
-    return ReferenceLimits(values.speed_limit, values.yaw_rate_limit, values.acceleration_limit,
-                           values.yaw_acceleration_limit, values.command_smoothing)
-
-
-@dataclass(frozen=True)
-class TractionSettings:
-    """
-    Thresholds and times of traction control: the parameters of the group traction.
-
-    A wheel slips above ``slip_speed + slip_fraction·|Rx ν|``, and grips again below half. A
-    gripping wheel faster than `overspeed` times its ``wheel_rate_limit`` for `OVERSPEED_TIME` is a
-    fault. velocity_controller_parameters.yaml describes the others, with units.
-    """
-
-    slip_speed: float = 0.05
-    slip_fraction: float = 0.05
-    cut: float = 0.5
-    least: float = 0.04
-    hold: float = 0.3
-    recovery: float = 4.0
-    patience: float = 0.5
-    overspeed: float = 1.2
-
-    def __post_init__(self) -> None:
-        """Reject invalid values."""
-        for name in ('slip_speed', 'recovery', 'patience', 'overspeed'):
-            if not 0.0 < getattr(self, name) < np.inf:
-                raise ValueError(f'{name} = {getattr(self, name)}: must be finite and greater '
-                                 'than zero')
-        for name in ('slip_fraction', 'cut', 'least', 'hold'):
-            if not 0.0 <= getattr(self, name) < np.inf:
-                raise ValueError(f'{name} = {getattr(self, name)}: must be finite and not '
-                                 'negative')
+    return ReferenceLimits.of(values)
 
 
 class Demand(NamedTuple):

@@ -130,6 +130,13 @@ class CheckedSettings:
                 if 'parameter' in item.metadata}
 
     @classmethod
+    def choices(cls) -> dict[str, tuple[Any, ...]]:
+        """Return the allowed values of each field that has a list of them."""
+        return {name: tuple(entry['validation']['one_of<>'][0])
+                for name, entry in cls._entries().items()
+                if 'one_of<>' in entry.get('validation', {})}
+
+    @classmethod
     def of(cls: type[Kind], values: Any, **more: Any) -> Kind:
         """
         Return the settings from the parameters of a node.
@@ -293,14 +300,15 @@ def violation(name: str, entry: Entry, value: Any) -> str:
     rules = entry.get('validation', {})
     for rule, argument in rules.items():
         if rule == 'fixed_size<>' and len(items) != _arguments(argument)[0]:
-            return f'{name} = {value}: must have {_arguments(argument)[0]} values'
+            return f'{name} = {brief(value)}: must have {_arguments(argument)[0]} values'
         if rule == 'not_empty<>' and not value:
             return f'{name}: must not be empty'
         if rule not in (*_RULES, 'fixed_size<>', 'not_empty<>'):
             return f'{name}: the schema has an unknown rule {rule}'
     for item in items:
         if reason := _item_violation(entry, rules, item):
-            return f'{name} = {value}: must be {reason}'
+            unlimited = '; inf means no limit' if entry.get('unlimited') else ''
+            return f'{name} = {brief(value)}: must be {reason}{unlimited}'
     return ''
 
 
@@ -318,8 +326,13 @@ def _item_violation(entry: Entry, rules: Mapping[str, Any], item: Any) -> str:
             continue
         fits, allowed = _RULES[rule]
         if not fits(item, *_arguments(argument)):
-            return allowed.format(*_arguments(argument))
+            return allowed.format(*map(_shown, _arguments(argument)))
     return ''
+
+
+def _shown(argument: Any) -> str:
+    """Return the text of a bound or of several choices."""
+    return ', '.join(map(str, argument)) if isinstance(argument, list) else f'{argument}'
 
 
 def _arguments(argument: Any) -> list[Any]:

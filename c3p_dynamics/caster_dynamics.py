@@ -24,14 +24,14 @@ from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics import _caster_batch_kernels as kernels
-from c3p_dynamics._caster_equations import numbers_of
-from c3p_dynamics._caster_inverse_kernels import inverses, packed_inverse
+from c3p_dynamics._caster_inverse_kernels import inverses
+from c3p_dynamics.inverse_dynamics_parameters import SharingSettings
 from c3p_dynamics.traction import steering_motors
 from c3p_kinematics.casters import batched
 
 # weight w_s of the virtual steering motors: 1 is the papers' reading and realises 54 % of a yaw
 # acceleration with parallel casters of the papers' robot; 0.1 gives 92 %, 0.01 gives 99 %
-VIRTUAL_STEERING_WEIGHT = 0.023
+VIRTUAL_STEERING_WEIGHT: float = SharingSettings.virtual_steering_weight
 
 # singular values of J_x below this fraction of the largest are zero in the least-norm allocation
 RANK_TOLERANCE = 1e-9

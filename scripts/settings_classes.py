@@ -72,4 +72,70 @@ CLASSES = {
             'EncoderCounts', 'Counts per turn of the encoders of wheels and steering axes.',
             parameters=('wheel_counts', 'steering_counts')),
     ),
+    'c3p_controller/velocity_controller_parameters.yaml': (
+        Generated(
+            'VelocityGains', "Gains of the papers' law.\n\nThe loops of velocity have K_v "
+            '(`linear_gain`, `yaw_gain`) and K_i (`integral_gain`); on the spot those of ω grow '
+            'by `turn_gain` and `turn_integral_gain`. The smoothing of the fed-forward friction '
+            "is wider than the model's, so that it never chatters. The escape: where the rolling "
+            'lines meet in one point no torque turns the platform, and only a push moves the '
+            'casters.',
+            parameters=('linear_gain', 'yaw_gain', 'turn_gain', 'turn_integral_gain', 'turn_speed',
+                        'integral_gain', 'integral_limit', 'wheel_gain', 'lambda_1', 'lambda_2',
+                        'friction_compensation', 'friction_smoothing', 'escape_jerk',
+                        'standstill_speed', 'standstill_yaw_rate')),
+        Generated(
+            'ReferenceLimits', 'Limits of speed and acceleration of a reference; inf means no '
+            'limit.',
+            parameters=('speed_limit', 'yaw_rate_limit', 'acceleration_limit',
+                        'yaw_acceleration_limit', 'command_smoothing'),
+            fields={'speed_limit': 'speed', 'yaw_rate_limit': 'yaw_rate',
+                    'acceleration_limit': 'acceleration',
+                    'yaw_acceleration_limit': 'yaw_acceleration',
+                    'command_smoothing': 'smoothing'},
+            unlimited=('speed', 'yaw_rate', 'acceleration', 'yaw_acceleration')),
+        Generated(
+            'StopParameters', 'Controlled stop, brake and standstill.',
+            parameters=('stop_acceleration', 'stop_damping', 'standstill_speed',
+                        'standstill_yaw_rate')),
+        Generated(
+            'TractionSettings', 'Thresholds and times of traction control.\n\nA wheel slips above '
+            '``slip_speed + slip_fraction·|Rx ν|``, and grips again below half. A gripping wheel '
+            'faster than `overspeed` times its ``wheel_rate_limit`` for `OVERSPEED_TIME` is a '
+            'fault.', groups=('traction',)),
+        Generated('FusionParameters', 'Readings of eq. (13) of paper I.', groups=('fusion',)),
+        Generated(
+            'PredictiveParameters', 'Weights, horizon and observer of the predictive controller.',
+            groups=('mpc',)),
+    ),
+    'c3p_controller/position_controller_parameters.yaml': (
+        Generated(
+            'ExponentialParameters', 'Gains of the exponential law, and its goal zone.',
+            parameters=('speed', 'approach', 'line_approach', 'yaw_gain', 'line_yaw_gain',
+                        'yaw_rate', 'goal_tolerance', 'yaw_tolerance', 'stop_distance',
+                        'stop_yaw')),
+        Generated(
+            'PathGains', 'Speed profile along a path, and goal zone.\n\nIn the equations `speed` '
+            'is K, `acceleration` a, `deceleration` a_b, `approach` k, `line_approach` μ_⊥, '
+            '`yaw_gain` K_Φ and `yaw_rate` ω_max. Inside the zone the robot approaches the goal '
+            'to `stop_distance` and `stop_yaw` and then stops until it leaves the zone.',
+            groups=('path',),
+            parameters=('speed', 'path.acceleration', 'path.deceleration', 'path.approach',
+                        'path.line_approach', 'path.yaw_gain', 'path.yaw_rate', 'goal_tolerance',
+                        'yaw_tolerance')),
+        Generated(
+            'PaperPositionGains', 'Gains of eqs (14)-(16); the defaults are Table I as printed.'
+            '\n\nA `goal_zone` of 0 disables the zone; with a zone a pure turn is reached at '
+            'once, without turning.',
+            parameters=('printed.axis_gain', 'printed.axis_rate', 'printed.yaw_gain',
+                        'printed.line_yaw_gain', 'printed.goal_zone')),
+        Generated(
+            'PrintedReadings', 'Readings of eqs (14)-(16) of paper I.', groups=('printed',),
+            without=('printed.axis_gain', 'printed.axis_rate', 'printed.yaw_gain',
+                     'printed.line_yaw_gain', 'printed.goal_zone')),
+    ),
+    'c3p_dynamics/inverse_dynamics_parameters.yaml': (
+        Generated('SharingSettings', 'Weight of the virtual steering torques where a force is '
+                  'shared among the casters.', parameters=('virtual_steering_weight',)),
+    ),
 }

@@ -51,13 +51,14 @@ from c3p_description.settings import CheckedSettings, setting
 def selected(generated: Generated, entries: Mapping[str, Mapping[str, Any]]
              ) -> dict[str, tuple[str, Mapping[str, Any]]]:
     """Return ``{field: (parameter, entry)}`` of a class."""
-    names = [*generated.parameters,
-             *(name for group in generated.groups for name in entries
-               if name.startswith(f'{group}.') and name not in generated.without)]
+    names = dict.fromkeys([
+        *generated.parameters,
+        *(name for group in generated.groups for name in entries
+          if name.startswith(f'{group}.') and name not in generated.without)])
     fields = {generated.fields.get(name, name.rpartition('.')[2]): (name, entries[name])
               for name in names}
     if len(fields) != len(names):
-        raise SystemExit(f'{generated.name}: two parameters have the same field, of {names}; '
+        raise SystemExit(f'{generated.name}: two parameters have the same field, of {[*names]}; '
                          'name one in fields')
     return fields
 

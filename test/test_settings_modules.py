@@ -9,6 +9,7 @@ import pytest
 from source_tree import ROOT
 
 from c3p_description.settings import CheckedSettings, SettingsError, entries_of
+from c3p_dynamics.caster_dynamics import VIRTUAL_STEERING_WEIGHT
 from c3p_ros.schema import read_schema
 
 sys.path.insert(0, str(ROOT / 'scripts'))
@@ -47,14 +48,21 @@ def test_a_value_out_of_range_is_refused_as_by_a_node(kind, schema):
         beyond = bounds[1] + max(1, abs(bounds[1]))
         with pytest.raises(SettingsError) as python:
             kind(**{name: beyond})
-        assert str(python.value) == f'{name} = {beyond}: must be {bounds[0]} to {bounds[1]}'
+        says = f'must be {bounds[0]} to {bounds[1]}'
+        assert str(python.value).startswith(f'{name} = {beyond}: {says}')
         # by the name of the parameter, as of a node
         with pytest.raises(SettingsError) as file:
             kind.given({parameter: beyond})
-        assert str(file.value) == f'{parameter} = {beyond}: must be {bounds[0]} to {bounds[1]}'
+        assert str(file.value).startswith(f'{parameter} = {beyond}: {says}')
 
 
 def test_settings_are_made_from_parameters():
     for kind in (parameter.values[0] for parameter in KINDS):
         assert issubclass(kind, CheckedSettings)
         assert kind.given({}) == kind()
+
+
+def test_the_virtual_steering_weight_is_the_same_wherever_a_force_is_shared():
+    for schema in ('c3p_controller/velocity_controller', 'c3p_dynamics/inverse_dynamics'):
+        entry = read_schema(ROOT / f'{schema}_parameters.yaml')['virtual_steering_weight']
+        assert entry['default_value'] == VIRTUAL_STEERING_WEIGHT

@@ -15,7 +15,6 @@ reference in ``base_link``, with the exponential law of the papers across the pa
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,36 +27,14 @@ from c3p_controller.goals.position_command import (
     checked_goal,
     exponential,
 )
+from c3p_controller.position_controller_parameters import PathGains
 from c3p_controller.predictive._kernels import on_piece, piece_of
 from c3p_controller.torque_law import Preview
 from c3p_description.model import Array
 from c3p_kernels.compiled import kernel
 from c3p_kernels.elementary import wrap_angle
 
-
-@dataclass(frozen=True)
-class PathGains:
-    """
-    Speed profile along a path, and goal zone: parameters of the node and its group path.
-
-    In the equations `speed` is K, `acceleration` a, `deceleration` a_b, `approach` k,
-    `line_approach` μ_⊥, `yaw_gain` K_Φ and `yaw_rate` ω_max. Inside the zone the robot approaches
-    the goal to `stop_distance` and `stop_yaw` and then stops until it leaves the zone.
-    """
-
-    speed: float = 0.5
-    acceleration: float = 0.8
-    deceleration: float = 1.0
-    approach: float = 8.0
-    line_approach: float = 2.0
-    yaw_gain: float = 1.0
-    yaw_rate: float = 1.5
-    goal_tolerance: float = 0.05
-    yaw_tolerance: float = 0.15
-    stop_distance: float = 0.0008
-    stop_yaw: float = 0.02
-    horizon: float = 1.2
-
+__all__ = ['SPACING', 'PathController', 'PathGains']
 
 # time between the points of the preview, s
 SPACING = 0.05

@@ -9,11 +9,6 @@ for ϑ and δ_g. The minus sign makes angles grow clockwise, against Fig. 3 and 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
-
-ARCTANGENTS = ('two_argument', 'one_argument')
-SENSES = ('clockwise', 'counter_clockwise')
 
 
 def direction_angle(x: float, y: float, arctangent: str = 'two_argument',
@@ -44,11 +39,3 @@ def direction_angle(x: float, y: float, arctangent: str = 'two_argument',
             return math.nan
         return math.copysign(math.pi / 2, side) * math.copysign(1.0, x)
     return math.atan(side / x)
-
-
-def check_choices(options: Any, choices: Mapping[str, tuple[str, ...]]) -> None:
-    """Reject an option with an unknown value: ValueError with name, value and choices."""
-    for name, allowed in choices.items():
-        if getattr(options, name) not in allowed:
-            raise ValueError(f'{name} = {getattr(options, name)!r}: must be one of '
-                             f'{", ".join(allowed)}')

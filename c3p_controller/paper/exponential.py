@@ -18,7 +18,7 @@ is needed (docs/papers/el_shenawy.md). `paper.position` is the paper's own form.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,14 +30,15 @@ from c3p_controller.goals.position_command import (
     checked_goal,
     exponential,
 )
+from c3p_controller.position_controller_parameters import ExponentialParameters
 from c3p_description.model import Array
+from c3p_description.settings import SettingsError
 
 # a start closer to the goal than this does not define a line, m
 SHORTEST_LINE = 0.05
 
 
-@dataclass(frozen=True)
-class PositionGains:
+class PositionGains(ExponentialParameters):
     """
     Gains of the exponential law, and its goal zone: parameters of the position controller.
 
@@ -48,26 +49,13 @@ class PositionGains:
     first, then yaw.
     """
 
-    speed: float = 0.5
-    approach: float = 1.2
-    line_approach: float = 0.95
-    yaw_gain: float = 0.36
-    line_yaw_gain: float = 0.0
-    yaw_rate: float = 0.5
-    goal_tolerance: float = 0.05
-    yaw_tolerance: float = 0.15
-    stop_distance: float = 0.02
-    stop_yaw: float = 0.05
-
     def __post_init__(self) -> None:
         """Reject invalid values."""
-        for name in ('speed', 'approach', 'yaw_rate', 'goal_tolerance', 'yaw_tolerance'):
-            if not getattr(self, name) > 0:
-                raise ValueError(f'{name} = {getattr(self, name)}: must be greater than zero')
+        super().__post_init__()
         for inner, outer in (('stop_distance', 'goal_tolerance'), ('stop_yaw', 'yaw_tolerance')):
-            if not 0 < getattr(self, inner) <= getattr(self, outer):
-                raise ValueError(f'{inner} = {getattr(self, inner)}: must be greater than zero '
-                                 f'and at most {outer} = {getattr(self, outer)}')
+            if getattr(self, inner) > getattr(self, outer):
+                raise SettingsError(f'{inner} = {getattr(self, inner)}: must be at most {outer} = '
+                                    f'{getattr(self, outer)}')
 
 
 def line_velocity(error: Array, direction: Array, gains: PositionGains) -> Array:

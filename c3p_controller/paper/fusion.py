@@ -14,23 +14,17 @@ docs/papers/el_shenawy.md compares the others.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
-from c3p_controller.paper.angles import ARCTANGENTS, SENSES, check_choices, direction_angle
+from c3p_controller.paper.angles import direction_angle
+from c3p_controller.velocity_controller_parameters import FusionParameters
 from c3p_description.model import Array
 from c3p_kinematics.se2 import wrap
 
 # the direction of a smaller speed is undefined, m/s
 DIRECTION_SPEED = 0.02
 
-CHOICES = {'cosine': ('absolute', 'as_printed'),
-           'at_rest': ('missing_direction', 'zero', 'hold_last', 'computed'),
-           'arctangent': ARCTANGENTS, 'sense': SENSES, 'yaw': ('ignored', 'included'),
-           'complex_power': ('stop', 'real_part')}
 
-
-@dataclass(frozen=True)
-class FusionOptions:
+class FusionOptions(FusionParameters):
     """
     Readings of eq. (13); the exponents are `VelocityGains.lambda_1` and `lambda_2`.
 
@@ -62,19 +56,9 @@ class FusionOptions:
         controller sends zero torque. Real part: of the principal value, |c|^λ cos(πλ).
     """
 
-    cosine: str = 'absolute'
-    at_rest: str = 'missing_direction'
-    arctangent: str = 'two_argument'
-    sense: str = 'counter_clockwise'
-    yaw: str = 'ignored'
-    yaw_length: float = 0.343
-    complex_power: str = 'stop'
-
     def __post_init__(self) -> None:
         """Reject invalid and contradictory choices."""
-        check_choices(self, CHOICES)
-        if not 0.0 < self.yaw_length < math.inf:
-            raise ValueError(f'yaw_length = {self.yaw_length}: must be greater than zero')
+        super().__post_init__()
         if self.yaw == 'included' and self.arctangent == 'one_argument':
             raise ValueError("yaw = 'included' is an angle between vectors, without an arctangent "
                              "of one argument: choose arctangent = 'two_argument'")

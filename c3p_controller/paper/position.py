@@ -13,7 +13,6 @@ misprinted or left open; its defaults are the print with the necessary correctio
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -25,8 +24,8 @@ from c3p_controller.goals.position_command import (
     checked_goal,
     exponential,
 )
-from c3p_controller.law_settings import fill
-from c3p_controller.paper.angles import ARCTANGENTS, SENSES, check_choices, direction_angle
+from c3p_controller.paper.angles import direction_angle
+from c3p_controller.position_controller_parameters import PaperPositionGains, PrintedReadings
 from c3p_description.model import Array
 from c3p_kinematics.se2 import wrap
 
@@ -60,44 +59,8 @@ TABLE_I = TableOne()
 # is impossible; the −225° of its third leg result from both axes in saturation
 BOTH_AXES = (TABLE_I.axis_gain[0], TABLE_I.axis_gain[0])
 
-CHOICES = {'frame': ('rotated', 'as_printed'), 'line': ('from_start', 'as_printed'),
-           'arctangent': ARCTANGENTS, 'sense': SENSES, 'angles': ('wrapped', 'as_printed'),
-           'zone': ('every_cycle', 'latched'), 'undefined': ('leave_out', 'stop')}
 
-
-@dataclass(frozen=True)
-class PaperPositionGains:
-    """
-    Gains of eqs (14)-(16); the defaults are Table I as printed.
-
-    `axis_gain` is K_x, K_y, m/s (the triangle needs `BOTH_AXES`), `axis_rate` μ_x, μ_y, 1/m,
-    `yaw_gain` K_Φ and `line_yaw_gain` K_er, 1/s. A `goal_zone`, m, of 0 disables the zone; with a
-    zone a pure turn is reached at once, without turning.
-    """
-
-    axis_gain: tuple[float, float] = TABLE_I.axis_gain
-    axis_rate: tuple[float, float] = TABLE_I.axis_rate
-    yaw_gain: float = TABLE_I.yaw_gain
-    line_yaw_gain: float = TABLE_I.line_yaw_gain
-    goal_zone: float = TABLE_I.goal_zone
-
-    def __post_init__(self) -> None:
-        """Reject invalid values."""
-        for name, least in (('axis_gain', 'zero or more'), ('axis_rate', 'greater than zero')):
-            pair = getattr(self, name)
-            if len(pair) != 2 or not all(
-                    0 <= value < math.inf and (value > 0 or name == 'axis_gain')
-                    for value in pair):
-                raise ValueError(f'{name} = {pair}: must be two finite numbers, {least}')
-        for name in ('yaw_gain', 'line_yaw_gain'):
-            if not math.isfinite(getattr(self, name)):
-                raise ValueError(f'{name} = {getattr(self, name)}: must be finite')
-        if not 0 <= self.goal_zone < math.inf:
-            raise ValueError(f'goal_zone = {self.goal_zone}: must be zero or more')
-
-
-@dataclass(frozen=True)
-class PaperPositionOptions:
+class PaperPositionOptions(PrintedReadings):
     """
     Readings of eqs (14)-(16).
 
@@ -121,18 +84,6 @@ class PaperPositionOptions:
     undefined : {'leave_out', 'stop'}
         Where δ_er is NaN (0/0). Leave out: K_er δ_er is left out. Stop: zero twist.
     """
-
-    frame: str = 'rotated'
-    line: str = 'from_start'
-    arctangent: str = 'two_argument'
-    sense: str = 'clockwise'
-    angles: str = 'wrapped'
-    zone: str = 'every_cycle'
-    undefined: str = 'leave_out'
-
-    def __post_init__(self) -> None:
-        """Reject an unknown choice."""
-        check_choices(self, CHOICES)
 
 
 # every letter of the print
@@ -188,7 +139,7 @@ class PaperPositionController(PositionLaw):
     @classmethod
     def read(cls, values: Any, name: str) -> Any:
         """Return gains and options of the parameters; ValueError for invalid ones."""
-        return super().read(values, name), fill(PaperPositionOptions, values.printed)
+        return super().read(values, name), PaperPositionOptions.of(values)
 
     @classmethod
     def make(cls, gains: Any) -> PositionLaw:

@@ -20,12 +20,13 @@ import numpy as np
 
 from c3p_controller.control_law import ControlLaw
 from c3p_controller.goals.position_command import PositionLaw
-from c3p_controller.law_settings import Entries, fill
-from c3p_controller.limits import ReferenceLimits, limit_torque, limit_twist, limits_of
+from c3p_controller.law_settings import Entries
+from c3p_controller.limits import ReferenceLimits, limit_torque, limit_twist
 from c3p_controller.paper.exponential import PositionController
 from c3p_controller.paper.fusion import OUR_READING, FusionOptions, fuse, singularity_indicator
 from c3p_controller.paper.position import PaperPositionController
 from c3p_controller.torque_law import Sensed, Setpoint
+from c3p_controller.velocity_controller_parameters import VelocityGains
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.caster_dynamics import VIRTUAL_STEERING_WEIGHT, inverse_dynamics
 from c3p_dynamics.friction import friction_compensation
@@ -43,41 +44,6 @@ STANDSTILL = np.array([0.01, 0.01, 0.02])
 
 # standstill of this duration with motion commanded starts the escape, s
 ESCAPE_AFTER = 1.0
-
-
-@dataclass(frozen=True)
-class VelocityGains:
-    """
-    Gains of the papers' law: parameters of the velocity controller, described there with units.
-
-    The loops of velocity have K_v (`linear_gain`, `yaw_gain`) and K_i (`integral_gain`); on the
-    spot those of ω grow by `turn_gain` and `turn_integral_gain`. K_w is `wheel_gain`. The
-    smoothing of the fed-forward friction is wider than the model's, so that it never chatters. The
-    escape: where the rolling lines meet in one point no torque turns the platform, and only a push
-    moves the casters.
-    """
-
-    linear_gain: float = 40.0
-    yaw_gain: float = 0.15
-    turn_gain: float = 0.75
-    turn_integral_gain: float = 7.0
-    turn_speed: float = 0.04
-    integral_gain: float = 10.0
-    integral_limit: float = 0.2
-    wheel_gain: float = 0.01
-    lambda_1: float = 0.0
-    lambda_2: float = 0.0
-    friction_compensation: float = 0.65
-    friction_smoothing: float = 0.19
-    escape_jerk: float = 2.0
-    standstill_speed: float = 0.005
-    standstill_yaw_rate: float = 0.01
-
-    def __post_init__(self) -> None:
-        """Reject exponents that make a weight infinite."""
-        for name in ('lambda_1', 'lambda_2'):
-            if not 0.0 <= getattr(self, name) < math.inf:
-                raise ValueError(f'{name} = {getattr(self, name)}: must be 0 or more')
 
 
 @dataclass(frozen=True)
@@ -174,8 +140,8 @@ class PaperLaw(ControlLaw):
     @classmethod
     def read(cls, values: Any, name: str) -> PaperSettings:
         """Return the settings of the parameters of the velocity controller; ValueError."""
-        return PaperSettings(fill(VelocityGains, values), limits_of(values),
-                             values.virtual_steering_weight, fill(FusionOptions, values.fusion))
+        return PaperSettings(VelocityGains.of(values), ReferenceLimits.of(values),
+                             values.virtual_steering_weight, FusionOptions.of(values))
 
     @classmethod
     def parameters(cls, name: str) -> tuple[str, ...]:

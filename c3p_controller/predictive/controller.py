@@ -20,7 +20,8 @@ cycle, after the torque of the present one was sent; its feedback corrects the p
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from operator import ge
 from typing import ClassVar
 
 import numpy as np
@@ -31,67 +32,29 @@ from c3p_controller.goals.position_command import PositionLaw
 from c3p_controller.predictive._predictive_step import RESTS, predict_step, send_nothing
 from c3p_controller.predictive.delay_estimator import DelayEstimator, candidates_up_to
 from c3p_controller.predictive.motion_observer import InputDelay, MotionObserver
-from c3p_controller.predictive.motor_sets import motor_set
-from c3p_controller.predictive.planner import Planner
-from c3p_controller.predictive.priority import PATH_SPEED
+from c3p_controller.predictive.priority import Priority
 from c3p_controller.predictive.reference import TwistReference
 from c3p_controller.predictive.stall import StallWatch
-from c3p_controller.predictive.states import RIPPLE, PredictiveState
-from c3p_controller.torque_law import Preview, Sensed, Setpoint
+from c3p_controller.predictive.standing_start import check_reference, push_guesses
+from c3p_controller.torque_law import Sensed, Setpoint
+from c3p_controller.velocity_controller_parameters import PredictiveParameters
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.traction import torque_bounds
 
 
-@dataclass(frozen=True)
-class PredictiveSettings:
+class PredictiveSettings(PredictiveParameters):
     """
     Weights, horizon and observer of the predictive controller: the parameters of its group mpc.
 
     velocity_controller_parameters.yaml describes them, with units.
     """
 
-    horizon: float = 0.8
-    steps: int = 32
-    period: float = 0.01
-    iterations: int = 2
-    solve_ahead: bool = False
-    latency: float = 0.01
-    estimate_latency: bool = True
-    latency_max: float = 0.15
-    across_weight: float = 7e4
-    along_weight: float = 1000.0
-    yaw_weight: float = 55.0
-    across_speed_weight: float = 40.0
-    along_speed_weight: float = 26.0
-    yaw_rate_weight: float = 16.0
-    torque_weight: float = 0.15
-    alignment_weight: float = 3.5
-    ripple_weight: float = 100.0
-    final_weight: float = 0.25
-    torque_rate: float = 120.0
-    friction_smoothing: float = 0.04
-    bandwidth: float = 36.0
-    disturbance_bandwidth: float = 3.5
-    wrench_limit: float = 40.0
-    moment_limit: float = 8.0
-    acceleration: float = 1.5
-    yaw_acceleration: float = 4.0
-    standstill_speed: float = 0.005
-    standstill_yaw_rate: float = 0.01
-    priority: str = PATH_SPEED
-
     def __post_init__(self) -> None:
         """Reject invalid values."""
-        if self.steps < 2 or self.iterations < 1:
-            raise ValueError(f'steps = {self.steps}, iterations = {self.iterations}: at least 2 '
-                             'and 1')
+        super().__post_init__()
         if self.estimate_latency and self.latency > self.latency_max:
             raise ValueError(f'latency = {self.latency}: must be at most latency_max = '
                              f'{self.latency_max}; raise it, or set estimate_latency to false')
-        for name in ('horizon', 'period', 'torque_weight', 'torque_rate', 'friction_smoothing',
-                     'bandwidth', 'disturbance_bandwidth', 'acceleration', 'yaw_acceleration'):
-            if not getattr(self, name) > 0:
-                raise ValueError(f'{name} = {getattr(self, name)}: must be greater than zero')
 
 
 # amplitude of the dither of the reference's yaw rate, rad/s, 1.6 mrad of its yaw: in a steady

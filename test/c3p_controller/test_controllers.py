@@ -11,8 +11,21 @@ from robots import C3P
 
 from c3p_controller import CONTROLLERS, controllers, law_named
 from c3p_controller.command_follower import CommandFollower
-from c3p_controller.controllers import check_chain, make_chain, retune_chain
+from c3p_controller.controllers import (
+    check_chain,
+    make_chain,
+    make_position,
+    position_gains,
+    retune_chain,
+)
+from c3p_controller.goals.path_controller import PathController
 from c3p_controller.paper.chain import PaperChain
+from c3p_controller.paper.exponential import PositionController
+from c3p_controller.paper.position import (
+    PaperPositionController,
+    PaperPositionGains,
+    PaperPositionOptions,
+)
 from c3p_controller.torque_law import Sensed
 
 ROOM = Path(__file__).parents[2] / 'c3p_controller'
@@ -46,10 +59,13 @@ def test_every_parameter_of_the_group_of_a_law_reaches_its_settings(name):
     plain, group = law_named(name).Settings(), vars(getattr(parameters(name), name))
     for parameter, value in group.items():
         values = parameters(name)
-        # a latency above latency_max is an error
-        other = ('path_heading' if parameter == 'priority' else
-                 2 * value if parameter == 'latency' else value + 1)
-        other = other if name == 'mpc' else 0.017
+        rules = SCHEMAS['velocity_controller'][name][parameter].get('validation', {})
+        if 'one_of<>' in rules:
+            other = rules['one_of<>'][0][-1]
+        elif isinstance(value, bool):
+            other = not value
+        else:
+            other = type(value)(0.5 * (value + rules['bounds<>'][1]))
         setattr(getattr(values, name), parameter, other)
         found = law_named(name).read(values, name)
         assert found != plain
@@ -81,6 +97,27 @@ def test_each_name_makes_its_chain_which_takes_other_parameters_while_it_runs(na
         assert chain.settings.limits.speed == 0.1 and chain.settings.stop_deceleration == 0.3
         assert chain.settings.standstill == (values.standstill_speed, values.standstill_yaw_rate)
         assert np.isfinite(chain.step(STILL, np.array([0.0, 1.0, 0.0]), 1, 1, 0.005)).all()
+
+
+def test_the_printed_position_law_has_the_defaults_of_its_group():
+    values = space(SCHEMAS['position_controller'])
+    values.controller, values.paper_law = 'paper', 'printed'
+    assert position_gains(values) == (PaperPositionGains(), PaperPositionOptions())
+
+
+@pytest.mark.parametrize('controller, paper_law, kind', [
+    ('paper', 'line', PositionController), ('paper', 'printed', PaperPositionController),
+    ('mpc', 'line', PathController)])
+def test_position_laws_are_found_by_name_and_take_their_own_parameters(controller, paper_law,
+                                                                       kind):
+    values = space(SCHEMAS['position_controller'])
+    values.controller, values.paper_law = controller, paper_law
+    law = make_position(values)
+    assert type(law) is kind
+    values.speed, values.printed.yaw_gain, values.goal_tolerance = 0.3, 0.7, 0.04
+    law.retune(position_gains(values))
+    assert (law.gains.yaw_gain if kind is PaperPositionController else law.gains.speed) in (
+        0.3, 0.7)
 
 
 def test_predictive_control_without_a_compiler_is_refused_with_what_to_do(monkeypatch):

@@ -13,7 +13,6 @@ from robots import C3P, vectors
 
 from c3p_controller.paper.angles import direction_angle
 from c3p_controller.paper.fusion import (
-    CHOICES,
     DIRECTION_SPEED,
     FusionOptions,
     fuse,
@@ -78,7 +77,7 @@ def test_where_no_direction_is_asked_none_is_missing(asked, sensed):
 
 # every reading, where it matters with which others it is combined
 READINGS = st.fixed_dictionaries({name: st.sampled_from(choices) for name, choices
-                                  in CHOICES.items()}).filter(
+                                  in FusionOptions.choices().items()}).filter(
     lambda o: not (o['yaw'] == 'included' and o['arctangent'] == 'one_argument')
 ).map(lambda o: FusionOptions(**o))
 
@@ -113,7 +112,7 @@ def test_the_arctangents_are_those_of_floating_point(x, y, clockwise):
 def test_the_indicator_in_every_pair_of_quadrants(one, other):
     sensed, asked = heading(math.radians(one)), heading(math.radians(other))
     between = abs((one - other + 180) % 360 - 180)
-    for sense in CHOICES['sense']:
+    for sense in FusionOptions.choices()['sense']:
         found = singularity_indicator(sensed, asked, FusionOptions(sense=sense))
         assert math.degrees(found) == pytest.approx(between, abs=1e-9)
         # opposite directions are the same for one argument: half a turn cannot be told
@@ -130,7 +129,8 @@ def test_one_argument_and_the_minus_sign_change_nothing_under_the_absolute_cosin
     # |cos| of the complex quotient, an oracle without any arctangent
     c = abs((complex_angle(sensed) / complex_angle(asked)).real)
     assume(1e-4 < c < 1.0 - 1e-4)
-    for arctangent, sense in itertools.product(CHOICES['arctangent'], CHOICES['sense']):
+    choices = FusionOptions.choices()
+    for arctangent, sense in itertools.product(choices['arctangent'], choices['sense']):
         options = FusionOptions(arctangent=arctangent, sense=sense)
         weights = fusion_weights(singularity_indicator(sensed, asked, options), exponent,
                                  exponent, options)

@@ -135,5 +135,5 @@ def test_infinite_limits_follow_at_once():
 @pytest.mark.parametrize('name', ['speed', 'yaw_rate', 'acceleration', 'yaw_acceleration'])
 @pytest.mark.parametrize('value', [0.0, -1.0, math.nan])
 def test_a_limit_that_is_not_positive_is_refused_by_name(name, value):
-    with pytest.raises(ValueError, match=f'{name} = .*greater than zero'):
+    with pytest.raises(ValueError, match=f'{name} = {value}: must be .*; inf means no limit'):
         ReferenceLimits(**{name: value})

@@ -153,7 +153,7 @@ def test_torques_stay_within_their_bounds(kept):
 
 
 def test_an_unknown_priority_is_rejected():
-    with pytest.raises(ValueError, match='priority = speed: must be one of path_speed'):
+    with pytest.raises(ValueError, match="priority = 'speed': must be one of path_speed"):
         PredictiveController(MULE, PredictiveSettings(priority='speed'))
 
 
