@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from functools import cache
 from operator import attrgetter
 from typing import Any, ClassVar, TypeVar, get_args, get_type_hints
@@ -179,6 +179,30 @@ class CheckedSettings:
                     raise cls.error(reason)
                 found[name] = tuple(value) if isinstance(value, list) else value
         return cls(**found, **more)
+
+
+def computed(settings: Any, **values: Any) -> Any:
+    """
+    Return settings with values that a program has computed from those of a user or of the robot.
+
+    The bounds of the parameters are those of a user's input and do not limit them. A dataclass
+    that is not derived from `CheckedSettings` keeps its own check.
+
+    Examples
+    --------
+    >>> @dataclass(frozen=True)
+    ... class SlowSettings(CheckedSettings):
+    ...     speed: float = setting(0.5, bounds=(0.01, 3.0))
+    >>> computed(SlowSettings(), speed=0.002)  # the wheels of this robot turn no faster
+    SlowSettings(speed=0.002)
+    """
+    if not isinstance(settings, CheckedSettings):
+        return replace(settings, **values)
+    if unknown := values.keys() - {item.name for item in fields(settings)}:
+        raise TypeError(f'{type(settings).__name__} has no field {", ".join(sorted(unknown))}')
+    made = object.__new__(type(settings))
+    vars(made).update(vars(settings) | values)
+    return made
 
 
 @cache

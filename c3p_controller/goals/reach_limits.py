@@ -10,12 +10,12 @@ strong robot keeps them.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from c3p_description.model import CasterRobot
+from c3p_description.settings import computed
 from c3p_dynamics.freedoms import driven_freedoms
 from c3p_dynamics.reach import Travel, travel
 
@@ -110,4 +110,4 @@ def within_reach(gains: Any, limits: ReachLimits) -> tuple[Any, list[str]]:
         if value > limit:
             lowered[name] = limit
             texts.append(f'{name} {limit:.3g} in the place of {value:.3g}: {reason}')
-    return (replace(gains, **lowered) if lowered else gains), texts
+    return (computed(gains, **lowered) if lowered else gains), texts

@@ -8,8 +8,6 @@ after the next cycle has begun, is fused into the wheel torques.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from c3p_controller.command_follower import (
@@ -24,6 +22,7 @@ from c3p_controller.limits import ReferenceLimits, TractionControl
 from c3p_controller.paper.velocity import PaperLaw, PaperSettings
 from c3p_controller.torque_law import Sensed, Setpoint
 from c3p_description.model import Array, CasterRobot
+from c3p_description.settings import computed
 
 # cycles that may wait for their reply at once: on a busy computer the next cycle begins before
 # the reply to the last has arrived, and that reply is still the newest available
@@ -53,7 +52,7 @@ class PaperChain:
     def _limit(self, settings: FollowerSettings, limits: ReferenceLimits) -> None:
         self.traction.settings = settings.traction
         self._driving = limits
-        self._stopping = replace(limits, acceleration=settings.stop_deceleration)
+        self._stopping = computed(limits, acceleration=settings.stop_deceleration)
 
     def retune(self, settings: FollowerSettings, law_settings: PaperSettings) -> None:
         """Replace the settings, and those of the law."""

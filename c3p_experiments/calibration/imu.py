@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from c3p_bags.runs.run_log import RunLog
 from c3p_bags.storage.bag import Bag
 from c3p_bags.storage.log_fields import imu
 from c3p_description.model import Array
+from c3p_description.settings import computed
 from c3p_kinematics.calibration.gyro import AXES, GyroSettings, turns_of
 from c3p_kinematics.calibration.recording import CalibrationError, JointRecording
 from c3p_kinematics.calibration.references import Turns
@@ -79,8 +80,8 @@ def turns_by_imu(source: ImuSource, recorded: Sequence[Recorded], namespace: str
     CalibrationError
         No topic, another frame, no standstill, no turn, or turns that are not those of the joints.
     """
-    # the scale error is the same in all bags: N independent ones determine it as well as one
-    settings = replace(source.settings, scale=source.settings.scale * math.sqrt(len(recorded)))
+    # the scale error is the same in all bags: so many independent ones know it as well as one
+    settings = computed(source.settings, scale=source.settings.scale * math.sqrt(len(recorded)))
     found = []
     metrics = []
     for number, one in enumerate(recorded):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from c3p_controller import law_named
 from c3p_description.model import CasterRobot
+from c3p_description.settings import computed
 from c3p_experiments.loop.conditions import Bench, Conditions
 from c3p_experiments.loop.controllers import Controller, make_controller
 
@@ -46,4 +47,4 @@ class RobotBench(Bench):
                 if name in position.Settings.__dataclass_fields__}
         if speed is not None:
             kept['speed'] = speed
-        return made._replace(position=lambda: position(position.Settings(**kept)))
+        return made._replace(position=lambda: position(computed(position.Settings(), **kept)))

@@ -37,6 +37,9 @@ def test_slow_wheels_and_short_casters_lower_the_speed():
     short = replace(C3P, caster_offset=0.01)
     gains, texts = within_reach(PositionGains(), limits_of_reach(short))
     assert gains.speed == pytest.approx(1 / 3) and 'caster offsets' in texts[0]
+    # the bounds of the parameter are those of a user's input
+    crawling, _ = within_reach(PathGains(), limits_of_reach(replace(C3P, wheel_rate_limit=0.05)))
+    assert 0.0 < crawling.speed < 0.01
 
 
 def test_a_robot_that_cannot_move_has_limits_above_zero():
