@@ -302,7 +302,7 @@ class PredictiveParameters(CheckedSettings):
     solve_ahead: bool = setting(False, parameter='mpc.solve_ahead')
     horizon: float = setting(0.8, bounds=(0.1, 5.0), parameter='mpc.horizon')
     period: float = setting(0.01, bounds=(0.001, 0.1), parameter='mpc.period')
-    latency: float = setting(0.01, bounds=(0.0, 0.1), parameter='mpc.latency')
+    latency: float = setting(0.01, bounds=(0.0, 1.0), parameter='mpc.latency')
     estimate_latency: bool = setting(True, parameter='mpc.estimate_latency')
     latency_max: float = setting(0.15, bounds=(0.01, 0.25), parameter='mpc.latency_max')
     across_weight: float = setting(70000.0, bounds=(0.0, 1e7), parameter='mpc.across_weight')

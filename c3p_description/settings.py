@@ -45,7 +45,7 @@ class SettingsError(ValueError):
 def setting(default: Any, text: str = '', *, bounds: tuple[float, float] | None = None,
             above: float | None = None, least: float | None = None,
             one_of: Sequence[Any] | None = None, size: int | None = None,
-            **more: Any) -> Any:
+            filled: bool = False, **more: Any) -> Any:
     """
     Return a dataclass field that is a parameter, with its bounds and its description.
 
@@ -62,6 +62,8 @@ def setting(default: Any, text: str = '', *, bounds: tuple[float, float] | None 
         All allowed values.
     size : int, optional
         Number of values of a tuple.
+    filled : bool
+        A text or tuple that must not be empty.
     **more
         ``read_only`` : bool, the parameter cannot change while the node runs. ``parameter`` : str,
         its dotted name in the node. ``unlimited`` : bool, inf means no limit.
@@ -84,6 +86,8 @@ def setting(default: Any, text: str = '', *, bounds: tuple[float, float] | None 
     for rule, argument in (('fixed_size<>', size), ('gt<>', above), ('gt_eq<>', least)):
         if argument is not None:
             rules[rule] = [argument]
+    if filled:
+        rules['not_empty<>'] = []
     if bounds is not None:
         rules['bounds<>'] = [*bounds]
     if one_of is not None:

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import fields
 from difflib import get_close_matches
 from typing import Any
 
@@ -52,11 +51,8 @@ def card_settings(robot: CasterRobot, values: Any) -> CardSettings:
     drives = _drives(robot, values, counted)
     encoders = _encoders(values, encoded, len(drives))
     _check_sensors(robot, drives, encoders)
-    # the other fields have the names of their parameters
-    same = {f.name: getattr(values, f.name) for f in fields(CardSettings)
-            if f.name not in ('drives', 'encoders', 'bitrate', 'quick_stop')}
-    return CardSettings(drives, encoders, bitrate=values.bus.bitrate,
-                        quick_stop=values.fault_reaction == 'quick_stop', **same)
+    return CardSettings.of(values, drives=drives, encoders=encoders,
+                           quick_stop=values.fault_reaction == 'quick_stop')
 
 
 def per_axis(name: str, values: Any, joints: Sequence[str]) -> list[Any]:

@@ -12,10 +12,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 from c3p_hardware.canopen.bus_load import axes_load
 from c3p_hardware.canopen.cia402 import MODE_CST, MODE_CSV
 from c3p_hardware.canopen.process_data import MAX_CHANNEL, MAX_NODE_ID, DriveUnits
+from c3p_hardware.hardware_interface_parameters import CardParameters
 
 # commands within the deadline of a drive, so that one of them may be late
 FEWEST_COMMANDS = 3
@@ -168,12 +170,11 @@ class EncoderSettings:
 
 
 @dataclass(frozen=True)
-class CardSettings:
+class CardSettings(CardParameters):
     """
     Devices of a robot, with their timeouts and limits.
 
-    All other fields are parameters of the hardware interface:
-    ``hardware_interface_parameters.yaml`` has their units and effects.
+    All other fields are parameters of the hardware interface.
 
     Attributes
     ----------
@@ -185,46 +186,17 @@ class CardSettings:
 
     drives: tuple[DriveSettings, ...]
     encoders: tuple[EncoderSettings, ...]
-    master_id: int = 127
-    rate: float = 200.0
-    bitrate: int = 1_000_000
-    heartbeat_period: float = 0.05
-    heartbeat_timeout: float = 0.15
-    missed_cycles: int = 1
-    silence_timeout: float = 0.05
-    arming_timeout: float = 2.0
-    command_timeout: float = 0.2
-    stop_damping: float = 0.1
-    max_steering_rate: float = 60.0
-    rate_bandwidth: float = 40.0
     quick_stop: bool = True
-    overspeed_margin: float = 1.2
-    torque_tolerance: float = 0.2
-    torque_deviation_time: float = 0.05
-    rpdo_deadline: float = -1.0
-    max_wheel_rate: float = 300.0
-    stop_margin: float = 0.3
+
+    error: ClassVar[type[ValueError]] = CardError
 
     def __post_init__(self) -> None:
         """Reject values that cannot work, alone and together."""
+        super().__post_init__()
         if not any(drive.driven for drive in self.drives):
             raise CardError(f'{len(self.drives)} drives and {len(self.encoders)} encoders: '
                             'at least one drive must have a motor; correct drives.joints')
         self._check_ids()
-        for name in ('rate', 'bitrate', 'heartbeat_period', 'heartbeat_timeout', 'missed_cycles',
-                     'silence_timeout', 'arming_timeout', 'command_timeout', 'max_steering_rate',
-                     'rate_bandwidth', 'torque_deviation_time', 'max_wheel_rate', 'stop_margin'):
-            value = getattr(self, name)
-            if not 0 < value < math.inf:
-                raise CardError(f'{name} = {value}: must be a positive number; no '
-                                'monitoring can be switched off')
-        if not 0 <= self.stop_damping < math.inf:
-            raise CardError(f'stop_damping = {self.stop_damping} N·m·s/rad: must be a number, '
-                            '0 or more; 0 coasts')
-        for name in ('overspeed_margin', 'torque_tolerance'):
-            if not 0 <= getattr(self, name) < math.inf:
-                raise CardError(f'{name} = {getattr(self, name)}: must be a number, 0 or '
-                                'more; 0 is off')
         if 0 < self.overspeed_margin < 1:
             raise CardError(f'overspeed_margin = {self.overspeed_margin}: must be at least 1, '
                             'or a wheel at its own limit is a fault; 0 is off')

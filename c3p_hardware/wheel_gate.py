@@ -10,40 +10,14 @@ move the robot.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.traction import traction_torque
+from c3p_hardware.ros2_control_bridge_parameters import GateSettings
 
 # reason of a gate at the start
 NO_COMMAND = 'no wheel command yet'
-
-
-@dataclass(frozen=True)
-class GateSettings:
-    """
-    Limits of the gate.
-
-    Attributes
-    ----------
-    command_timeout : float, s
-        Age at which a command times out.
-    stop_damping : float, N·m·s/rad
-        Braking torque per wheel rate after a timeout; 0 lets the wheels coast.
-    """
-
-    command_timeout: float = 0.2
-    stop_damping: float = 0.1
-
-    def __post_init__(self) -> None:
-        """Reject values without a stop."""
-        if not self.command_timeout > 0:
-            raise ValueError(f'command_timeout = {self.command_timeout}: must be greater than '
-                             'zero; a drive without a timeout never stops')
-        if not self.stop_damping >= 0:
-            raise ValueError(f'stop_damping = {self.stop_damping}: must not be negative')
 
 
 class WheelGate:

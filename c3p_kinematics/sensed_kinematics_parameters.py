@@ -240,6 +240,25 @@ class GyroSettings(CheckedSettings):
 
 
 @dataclass(frozen=True)
+class LearningParameters(CheckedSettings):
+    """
+    Settings of the calibration while driving.
+
+    Attributes
+    ----------
+    creep : float
+        Standard deviation of the path of a wheel contact per its length [1], by scrub, tyre and
+        floor; larger values learn more slowly.
+    memory : float
+        Path over which the covariance returns to that of the description [m]; wear of tyres is
+        followed faster with less.
+    """
+
+    creep: float = setting(0.002, bounds=(1e-05, 0.1), parameter='calibration.creep')
+    memory: float = setting(20000.0, bounds=(10.0, 1e9), parameter='calibration.memory')
+
+
+@dataclass(frozen=True)
 class EncoderCounts(CheckedSettings):
     """
     Counts per turn of the encoders of wheels and steering axes.

@@ -121,11 +121,7 @@ def plant_of_parameters(values: Any, robot: CasterRobot, sensors: str = '') -> P
     """
     choice = sensors or values.sensors
     encoders = choice == 'encoders' or (choice == 'auto' and values.plant == 'mujoco')
-    sensed = SensorSettings(
-        wheel_counts=values.wheel_counts, steering_counts=values.steering_counts,
-        latency=values.latency, wheel_noise=values.wheel_noise,
-        steering_noise=values.steering_noise, dropout=values.dropout,
-        rate_bandwidth=values.rate_bandwidth) if encoders else SensorSettings.ideal()
+    sensed = SensorSettings.of(values) if encoders else SensorSettings.ideal()
     errors = ParameterErrors(
         mass=values.mass_error, com=values.com_error, friction=values.friction_error,
         wheel_radius=values.geometry_error, caster_offset=values.geometry_error,

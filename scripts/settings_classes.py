@@ -31,6 +31,8 @@ class Generated:
         ``{parameter: field}`` of fields that have not the last part of the name.
     unlimited : tuple of str
         Fields for which inf means no limit, in Python.
+    keywords : bool
+        The fields are keyword arguments only, so that a subclass may have others before them.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Generated:
     without: tuple[str, ...] = ()
     fields: dict[str, str] = field(default_factory=dict)
     unlimited: tuple[str, ...] = ()
+    keywords: bool = False
 
 
 # by the schema; the module has the name of the schema and lies beside it
@@ -68,6 +71,9 @@ CLASSES = {
         Generated(
             'GyroSettings', 'Errors of a gyro.', parameters=('imu.scale_std', 'imu.walk'),
             fields={'imu.scale_std': 'scale'}),
+        Generated(
+            'LearningParameters', 'Settings of the calibration while driving.',
+            parameters=('calibration.creep', 'calibration.memory')),
         Generated(
             'EncoderCounts', 'Counts per turn of the encoders of wheels and steering axes.',
             parameters=('wheel_counts', 'steering_counts')),
@@ -137,5 +143,30 @@ CLASSES = {
     'c3p_dynamics/inverse_dynamics_parameters.yaml': (
         Generated('SharingSettings', 'Weight of the virtual steering torques where a force is '
                   'shared among the casters.', parameters=('virtual_steering_weight',)),
+    ),
+    'c3p_hardware/hardware_interface_parameters.yaml': (
+        Generated(
+            'CardParameters', 'Bus, timeouts and limits of the motor cards of a robot.',
+            parameters=('master_id', 'rate', 'bus.bitrate', 'heartbeat_period',
+                        'heartbeat_timeout', 'missed_cycles', 'silence_timeout', 'arming_timeout',
+                        'command_timeout', 'stop_damping', 'max_steering_rate', 'rate_bandwidth',
+                        'overspeed_margin', 'torque_tolerance', 'torque_deviation_time',
+                        'rpdo_deadline', 'max_wheel_rate', 'stop_margin'), keywords=True),
+    ),
+    'c3p_hardware/ros2_control_bridge_parameters.yaml': (
+        Generated('GateSettings', 'Limits of the last check before the motors.',
+                  parameters=('command_timeout', 'stop_damping')),
+    ),
+    'c3p_simulation/simulation_parameters.yaml': (
+        Generated(
+            'SensorParameters', 'Encoders, motor cards and loop delay of a simulated robot.',
+            parameters=('wheel_counts', 'steering_counts', 'latency', 'wheel_noise',
+                        'steering_noise', 'dropout', 'rate_bandwidth')),
+    ),
+    'c3p_viewers/marker_parameters.yaml': (
+        Generated(
+            'SceneParameters', 'Frame, scales and thresholds of the scene that are parameters.',
+            parameters=('base_frame', 'ground', 'twist_time', 'slip_time', 'least_slip'),
+            fields={'base_frame': 'frame'}, keywords=True),
     ),
 }

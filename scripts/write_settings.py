@@ -85,6 +85,9 @@ def literal(value: Any) -> str:
 def rules(entry: Mapping[str, Any]) -> Iterator[str]:
     """Yield the arguments of `setting` for the rules of an entry."""
     for rule, argument in entry.get('validation', {}).items():
+        if rule == 'not_empty<>':
+            yield 'filled=True'
+            continue
         if rule not in RULES:
             raise SystemExit(f'the rule {rule} is not one of a setting: add it to RULES, and to '
                              'c3p_description.settings.setting')
@@ -113,8 +116,9 @@ def class_lines(generated: Generated, entries: Mapping[str, Mapping[str, Any]]) 
     """Yield the lines of a class."""
     fields = selected(generated, entries)
     summary, *more = generated.summary.split('\n\n')
-    yield from ('', '', '@dataclass(frozen=True)', f'class {generated.name}(CheckedSettings):',
-                '    """', f'    {summary}', '')
+    keywords = ', kw_only=True' if generated.keywords else ''
+    yield from ('', '', f'@dataclass(frozen=True{keywords})',
+                f'class {generated.name}(CheckedSettings):', '    """', f'    {summary}', '')
     for paragraph in more:
         yield from textwrap.wrap(paragraph, WIDTH, initial_indent=' ' * 4,
                                  subsequent_indent=' ' * 4)

@@ -29,6 +29,7 @@ from c3p_kinematics.calibration.parameters import (
     window_length,
 )
 from c3p_kinematics.calibration.words import lines
+from c3p_kinematics.sensed_kinematics_parameters import LearningParameters
 
 # probability of a contradiction of a window without slip
 CONTRADICTION = 1e-3
@@ -63,7 +64,7 @@ class LearningSettings:
     """
 
     calibration: CalibrationSettings = field(default_factory=CalibrationSettings)
-    memory: float = 20e3
+    memory: float = LearningParameters.memory
     least_gain: float = 1e-3
     most: float = 4.0
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.calibration._window_kernels import PER_CASTER
-from c3p_kinematics.sensed_kinematics_parameters import DescriptionErrors
+from c3p_kinematics.sensed_kinematics_parameters import DescriptionErrors, LearningParameters
 from c3p_kinematics.singularity import length_scale
 
 # mean path of the casters in a window per size of the robot
@@ -66,7 +66,7 @@ class CalibrationSettings:
     prior: Prior = field(default_factory=Prior)
     wheel_resolution: float = 2.0 * math.pi / 2000
     steering_resolution: float = 2.0 * math.pi / 4096
-    creep: float = 0.002
+    creep: float = LearningParameters.creep
 
     def __post_init__(self) -> None:
         """Reject values out of range."""

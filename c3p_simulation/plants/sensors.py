@@ -15,16 +15,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
+from c3p_description.settings import setting
 from c3p_simulation.plants import _sensor_kernels as kernels
 from c3p_simulation.plants.checks import clipped_torque, positive
 from c3p_simulation.plants.plant import GroundTruth, JointSample, Plant
+from c3p_simulation.simulation_parameters import SensorParameters
 
 # remainders of a delay below this are rounding, s
 INSTANT = 1e-9
 
 
 @dataclass(frozen=True)
-class SensorSettings:
+class SensorSettings(SensorParameters):
     """
     Settings of encoders, motor cards and loop delay.
 
@@ -40,40 +42,19 @@ class SensorSettings:
         Standard deviation of the angle before it is rounded to counts, white at `sample_rate`.
     dropout : float, 0 to 1
         Probability of a lost sample per cycle, for which `step` returns None.
-    rate_bandwidth : float, Hz
-        Of the tracking loops for rates.
     sample_rate : float, Hz
         Of encoder readings and tracking loops.
     """
 
-    wheel_counts: int = 2000
-    steering_counts: int = 4096
-    latency: float = 0.010
-    wheel_noise: float = 0.0
-    steering_noise: float = 0.0
-    dropout: float = 0.0
-    rate_bandwidth: float = 40.0
-    sample_rate: float = 1000.0
+    sample_rate: float = setting(1000.0, above=0.0)
 
     def __post_init__(self) -> None:
-        """Validate the settings."""
-        for name in ('wheel_counts', 'steering_counts'):
-            counts = getattr(self, name)
-            if counts != int(counts) or counts < 0:
-                raise ValueError(f'{name} = {counts}: must be a whole number of counts per turn, '
-                                 '0 for an ideal encoder')
-        for name in ('latency', 'wheel_noise', 'steering_noise'):
-            value = getattr(self, name)
-            if not (math.isfinite(value) and value >= 0):
-                raise ValueError(f'{name} = {value}: must be a finite number, 0 or more')
+        """Reject noise of an ideal encoder, and values out of range."""
+        super().__post_init__()
         for kind in ('wheel', 'steering'):
             if getattr(self, f'{kind}_noise') > 0 and getattr(self, f'{kind}_counts') == 0:
                 raise ValueError(f'{kind}_noise is in counts: an ideal encoder, {kind}_counts = '
                                  '0, has no noise; set counts, or noise to 0')
-        if not 0 <= self.dropout < 1:
-            raise ValueError(f'dropout = {self.dropout}: must be a probability from 0 to below 1')
-        positive('rate_bandwidth', self.rate_bandwidth, 'Hz')
-        positive('sample_rate', self.sample_rate, 'Hz')
 
     @classmethod
     def ideal(cls) -> SensorSettings:

@@ -64,9 +64,7 @@ class CasterMarkers:
 
     def retune(self, values: SimpleNamespace) -> None:
         """Take scales that may change at run time."""
-        self.settings = SceneSettings(
-            frame=values.base_frame, ground=values.ground, twist_time=values.twist_time,
-            slip_time=values.slip_time, least_slip=values.least_slip)
+        self.settings = SceneSettings.of(values)
 
     def welcome(self) -> None:
         """Send everything anew, to a subscriber that has just matched."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from c3p_viewers.marker_parameters import SceneParameters
+
 
 @dataclass(frozen=True)
-class SceneSettings:
+class SceneSettings(SceneParameters):
     """
     Scales and thresholds of the scene.
 
@@ -45,17 +47,12 @@ class SceneSettings:
     line_width, label_height : float, size
     """
 
-    frame: str = 'base_link'
-    ground: float = 0.0
     line_reach: float = 3.0
     centre_reach: float = 6.0
     centre_limit: float = 150.0
     safe_sigma: float = 0.6
     lost_sigma: float = 0.3
     rest_speed: float = 0.01
-    twist_time: float = 1.0
-    slip_time: float = 2.0
-    least_slip: float = 0.01
     torque_reach: float = 1.0
     least_torque: float = 0.02
     line_width: float = 0.03
