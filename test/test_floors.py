@@ -75,7 +75,9 @@ def package(path):
 
 
 def pure(path):
-    """Return whether the path of a file says that it is pure."""
+    """Return whether the path of a file says that it is pure; generated settings are, anywhere."""
+    if path.name.endswith('_parameters.py') and path.with_suffix('.yaml').is_file():
+        return True
     return (name_of(path).startswith(PURE) and not path.name.endswith('_node.py')
             and not OUTWARD & set(path.relative_to(ROOT).parts))
 

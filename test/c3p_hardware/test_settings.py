@@ -12,7 +12,7 @@ from robots import C3P
 from c3p_hardware.axes import card_settings, per_axis
 from c3p_hardware.settings import CardError, DriveSettings, EncoderSettings
 
-NAN, INF = float('nan'), float('inf')
+NAN = float('nan')
 
 
 def parameters(**changes):
@@ -84,13 +84,7 @@ def test_names_say_joint_and_node():
     ({'silence_timeout': 0.01}, r'silence_timeout = 0\.01 s.*missed_cycles = 2'),
     ({'rate': 40.0}, r'silence_timeout = 0\.05 s.*missed_cycles = 2 cycles of 0\.0250'),
     ({'rate': 1000.0}, r'rate = 1000\.0 Hz.*bus\.bitrate'),
-    ({'bus__bitrate': 10_000}, r'rate = 200\.0 Hz: loads a bus of 10000 bit/s'),
-    ({'stop_damping': -0.1}, r'stop_damping = -0\.1'),
-    ({'stop_damping': INF}, r'stop_damping = inf'),
-    *(({name: value}, rf'{name} = {value}: must be (finite|an int|more than|[\d.]+ to )')
-      for name in ('rate', 'heartbeat_period', 'heartbeat_timeout', 'missed_cycles',
-                   'silence_timeout', 'arming_timeout', 'command_timeout', 'max_steering_rate',
-                   'rate_bandwidth') for value in (0.0, -1.0, NAN, INF))])
+    ({'bus__bitrate': 10_000}, r'rate = 200\.0 Hz: loads a bus of 10000 bit/s')])
 def test_what_cannot_work_is_refused_by_name(changes, text):
     with pytest.raises(CardError, match=text):
         card_settings(C3P, parameters(**changes))

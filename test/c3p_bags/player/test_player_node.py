@@ -17,7 +17,6 @@ from std_srvs.srv import SetBool  # noqa: E402
 from c3p_bags.player.player_node import PlayerNode  # noqa: E402
 from c3p_bags.storage.bag_writer import BagError, BagWriter  # noqa: E402
 from c3p_bringup.cli.main import main  # noqa: E402
-from c3p_ros.parameters import ParameterError  # noqa: E402
 
 LIMIT = 20.0
 BEGIN, SECOND = 1_700_000_000 * 10**9, 10**9
@@ -169,8 +168,6 @@ def test_what_cannot_be_played_is_refused(bench, tmp_path):
         bench.start(path, topics=['/other'])
     with pytest.raises(BagError, match='no playable topic'):
         bench.start(path, topics=['/goal_pose'])
-    with pytest.raises(ParameterError, match='rate'):
-        bench.start(path, rate=0.0)
     player = bench.start(path, start_offset=10.0)
     bench.spin(lambda: player.playback.done, 'the end')
     assert 'no message from start_offset on' in player.playback.failure

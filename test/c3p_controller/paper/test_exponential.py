@@ -180,9 +180,7 @@ def test_a_goal_that_is_none_is_refused_and_the_old_one_stays(goal):
     assert controller.goal.tolist() == [1.0, 0.0, 0.0]
 
 
-@pytest.mark.parametrize('wrong', [
-    {'speed': 0.0}, {'approach': -1.0}, {'yaw_rate': math.nan}, {'goal_tolerance': 0.0},
-    {'stop_distance': 0.06}, {'stop_distance': 0.0}, {'stop_yaw': 0.2}])
-def test_gains_that_cannot_work_are_refused_by_name(wrong):
-    with pytest.raises(ValueError, match=f'{next(iter(wrong))} = '):
+@pytest.mark.parametrize('wrong', [{'stop_distance': 0.06}, {'stop_yaw': 0.2}])
+def test_a_stop_outside_the_goal_zone_is_refused_by_name(wrong):
+    with pytest.raises(ValueError, match=f'{next(iter(wrong))} = .*must be at most'):
         PositionGains(**wrong)

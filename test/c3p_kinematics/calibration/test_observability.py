@@ -146,12 +146,6 @@ def test_coinciding_contact_points_are_refused():
         rows(robot, [[-np.pi / 2, np.pi / 2]], [[0.1, 0.0, 0.0]])
 
 
-@pytest.mark.parametrize('name', ['radius', 'offset', 'hip', 'zero'])
-@pytest.mark.parametrize('value', [0.0, -1.0, np.nan, np.inf])
-def test_a_prior_that_is_not_positive_is_refused(name, value):
-    with pytest.raises(ValueError, match=name):
-        Prior(**{name: value})
-
 
 def test_a_calibrated_robot_measures_its_steering_with_the_corrected_zero():
     found = parameters_of(C3P)
