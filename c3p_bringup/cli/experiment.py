@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +26,6 @@ from c3p_bringup.cli.common import (
 
 if TYPE_CHECKING:
     from c3p_experiments.loop.conditions import Conditions
-    from c3p_experiments.loop.outcome import Experiment
-    from c3p_experiments.models import ModelExperiment
 
 ALL = 'all'
 # what can be given besides the name and where results go
@@ -77,18 +75,17 @@ def add_experiment(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry out the command; return its exit code."""
-    # imported when needed: plots and kernels take their time
-    from c3p_experiments.catalogue import EXPERIMENTS as DRIVES
+    # imported when asked for: plots and kernels take their time
+    from c3p_experiments.catalogue import EXPERIMENTS as KNOWN
     from c3p_experiments.figures import experiment_of_figure, figure_number
-    from c3p_experiments.models import MODELS, check_options
+    from c3p_experiments.kinds import LOOP_OPTIONS, LoopExperiment
 
-    known: list[Experiment | ModelExperiment] = [*DRIVES.values(), *MODELS.values()]
     if arguments.list:
-        for experiment in known:
+        for experiment in KNOWN.values():
             print(f'{experiment.name:14} {experiment.title} ({experiment.source})')
         return 0
     name = arguments.name
-    names = [experiment.name for experiment in known]
+    names = [*KNOWN]
     number = None if name is None else figure_number(name)
     if number is not None:
         name = arguments.name = experiment_of_figure(number, arguments.paper)
@@ -109,19 +106,22 @@ def run(arguments: argparse.Namespace) -> int:
             raise ValueError('--keys: for the experiment berthing, without other options than '
                              '--out and --json')
         return _by_hand(arguments)
-    if name in MODELS:
-        check_options(MODELS[name], given)
-        return _carry_out(arguments, [], [name], _conditions({}),
-                          arguments.out or Path('out/experiment'))
-    idle = [f'--{option}' for option in ('duration', 'film') if option in given]
-    if name != ALL and idle:
-        raise ValueError(f'experiment {name}: {", ".join(idle)} is for experiments without a '
-                         'control loop; leave it out')
+    place = arguments.out or Path('out/experiment')
+    if name != ALL:
+        KNOWN[name].check_options(given)
+        conditions = _conditions(given)
+        KNOWN[name].check(conditions)
+        return _carry_out(arguments, {name: conditions},
+                          arguments.out or place / KNOWN[name].place(conditions))
     conditions = _conditions(given)
-    out = arguments.out or Path('out/experiment') / f'{conditions.plant}_{conditions.controller}'
-    drives = [name] if name != ALL else [
-        e.name for e in DRIVES.values() if e.compared and conditions.plant in e.plants]
-    return _carry_out(arguments, drives, list(MODELS) if name == ALL else [], conditions, out)
+    # those in the control loop have its options, and the others only what is theirs
+    drives = {name: conditions for name, e in KNOWN.items() if isinstance(e, LoopExperiment)
+              and e.compared and conditions.plant in e.plants}
+    without = _conditions({option: value for option, value in given.items()
+                           if option == 'seed' or option not in LOOP_OPTIONS})
+    models = {name: without for name, e in KNOWN.items() if not isinstance(e, LoopExperiment)}
+    return _carry_out(arguments, drives | models, arguments.out or (
+        place / f'{conditions.plant}_{conditions.controller}'))
 
 
 def _by_hand(arguments: argparse.Namespace) -> int:
@@ -129,7 +129,7 @@ def _by_hand(arguments: argparse.Namespace) -> int:
     from c3p_bringup.teleop.berthing import drive
     from c3p_bringup.teleop.screen import Terminal
     from c3p_experiments.kelly import by_hand
-    from c3p_experiments.models import ModelExperiment, completed
+    from c3p_experiments.kinds import ModelExperiment
 
     terminal = Terminal()
     out = arguments.out or Path('out/experiment')
@@ -142,13 +142,13 @@ def _by_hand(arguments: argparse.Namespace) -> int:
     scene.warm_up()
     with terminal:
         drive(scene, terminal)
-    figures = completed(model, scene.finish(out), out)
+    figures = model.completed(scene.finish(out), out)
     print(_text(figures), file=_stream(arguments), flush=True)
     return _told(arguments, figures)
 
 
 def _conditions(given: Mapping[str, Any]) -> Conditions:
-    """Return the conditions of a control loop, defaults where nothing is given."""
+    """Return the conditions of an experiment, defaults where nothing is given."""
     from c3p_experiments.loop.conditions import Conditions
 
     wheel, steering = given.get('counts', (2000, 4096))
@@ -157,28 +157,21 @@ def _conditions(given: Mapping[str, Any]) -> Conditions:
         robot=given.get('robot'), friction=given.get('friction'),
         latency=1e-3 * given.get('latency', 10.0),
         known_latency=1e-3 * given['known_latency'] if 'known_latency' in given else None,
-        wheel_counts=wheel, steering_counts=steering, seed=given.get('seed', 0))
+        wheel_counts=wheel, steering_counts=steering, seed=given.get('seed', 0),
+        duration=given.get('duration'), film=given.get('film', ''))
 
 
-def _carry_out(arguments: argparse.Namespace, drives: Sequence[str], models: Sequence[str],
-               conditions: Conditions, out: Path) -> int:
-    """Do experiments one after the other; write what comes of them, return the exit code."""
-    from c3p_experiments.catalogue import experiment_for, run_experiment
-    from c3p_experiments.loop.outcome import ModelOptions
-    from c3p_experiments.models import MODELS, run_model
+def _carry_out(arguments: argparse.Namespace, chosen: Mapping[str, Conditions], out: Path) -> int:
+    """Run experiments one after the other; write their results, return the exit code."""
+    from c3p_experiments.catalogue import EXPERIMENTS as KNOWN
+    from c3p_experiments.catalogue import run_experiment
 
-    # --robot names one of these where one is run alone; under `all` it is that of the drives
-    options = ModelOptions(None if drives else arguments.robot, arguments.seed or 0,
-                           arguments.duration, arguments.film or '')
-    runs = {name: experiment_for(name, conditions.plant).runs for name in drives}
     make_places(out, arguments.json)
     stream = _stream(arguments)
     results = []
-    for name in [*drives, *models]:
-        model = name in models
-        with _bar(name, MODELS[name].runs if model else runs[name]) as bar:
-            results.append(run_model(name, options, out, bar.set_to) if model
-                           else run_experiment(name, conditions, out, bar.set_to))
+    for name, conditions in chosen.items():
+        with _bar(name, KNOWN[name].runs) as bar:
+            results.append(run_experiment(name, conditions, out, bar.set_to))
         print(_text(results[-1]), file=stream, flush=True)
     return _told(arguments, results[0] if arguments.name != ALL else _together(results, out))
 

@@ -21,7 +21,8 @@ from scipy.integrate import trapezoid
 from c3p_description.reading.loader import load_tricycle
 from c3p_experiments.auchter_moore.camber_power_page import camber_power_page
 from c3p_experiments.auchter_moore.mujoco_check import SimulatorAgreement, agreement
-from c3p_experiments.loop.outcome import ModelOptions, Row
+from c3p_experiments.loop.conditions import Conditions
+from c3p_experiments.loop.outcome import Row
 from c3p_experiments.page_curves import by_kind
 from c3p_rough_ground.dynamics import DynamicRun, Tyre, drive, heavy_tricycle
 from c3p_rough_ground.dynamics.presets import AXLE, CAMBER, LOCKED
@@ -148,7 +149,7 @@ def measure(run: DynamicRun, pace: float) -> Measured:
         pace, run.ended)
 
 
-def camber_power(out: Path, options: ModelOptions, progress: Progress = lambda done: None,
+def camber_power(out: Path, options: Conditions, progress: Progress = lambda done: None,
                  seeds: int = SEEDS) -> dict[str, Any]:
     """
     Drive all trials and compare them; write page and curves.
@@ -157,7 +158,7 @@ def camber_power(out: Path, options: ModelOptions, progress: Progress = lambda d
     ----------
     out : Path
         Directory.
-    options : ModelOptions
+    options : Conditions
         `seed` is the first of the `seeds`.
     progress : callable
         Takes the number of runs done.

@@ -18,7 +18,8 @@ from c3p_experiments.auchter_moore.measures import (
     run_figures,
 )
 from c3p_experiments.auchter_moore.pages import rough_page
-from c3p_experiments.loop.outcome import ModelOptions, Row
+from c3p_experiments.loop.conditions import Conditions
+from c3p_experiments.loop.outcome import Row
 from c3p_experiments.loop.report import table_rows, write_report
 from c3p_experiments.page_curves import by_kind
 from c3p_rough_ground.closed_chain import LockedSlip, Run, locked_slip, place, simulate
@@ -132,7 +133,7 @@ def rows(study: GroundStudy) -> tuple[Row, ...]:
         Row('least_slip_equal_drives_share', 'of it caused by equal drives', '%', 100.0, 1))
 
 
-def hill(out: Path, options: ModelOptions, progress: Progress = lambda done: None
+def hill(out: Path, options: Conditions, progress: Progress = lambda done: None
          ) -> dict[str, Any]:
     """
     Climb onto a plateau of 1 m, straight ahead and met at 20°.
@@ -141,7 +142,7 @@ def hill(out: Path, options: ModelOptions, progress: Progress = lambda done: Non
     ----------
     out : Path
         Directory of page, table and film.
-    options : ModelOptions
+    options : Conditions
     progress : callable
         Takes the number of runs done.
 
@@ -153,7 +154,7 @@ def hill(out: Path, options: ModelOptions, progress: Progress = lambda done: Non
     return _carry_out(HILL, out, options, progress)
 
 
-def random_terrain(out: Path, options: ModelOptions, progress: Progress = lambda done: None
+def random_terrain(out: Path, options: Conditions, progress: Progress = lambda done: None
                    ) -> dict[str, Any]:
     """Drive over a random net of B-splines; parameters and result as in `hill`."""
     return _carry_out(RANDOM, out, options, progress)
@@ -203,7 +204,7 @@ def together(cases: Sequence[dict[str, Any]]) -> dict[str, Any]:
             'rank_min': min(case['rank_min'] for case in cases), 'cases': list(cases)}
 
 
-def _carry_out(study: GroundStudy, out: Path, options: ModelOptions, progress: Progress
+def _carry_out(study: GroundStudy, out: Path, options: Conditions, progress: Progress
                ) -> dict[str, Any]:
     """Drive over each ground of a study; write page, table and, if requested, film."""
     robot = options.robot or 'pvc_tricycle'

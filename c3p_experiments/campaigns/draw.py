@@ -12,11 +12,12 @@ import numpy as np
 
 from c3p_experiments.campaigns.spec import CampaignSpec, Draw, draw
 from c3p_experiments.el_shenawy.goals import goal_metrics
+from c3p_experiments.kinds import LoopExperiment
 from c3p_experiments.loop.closed_loop import Held
 from c3p_experiments.loop.command_sources import GoalSource
 from c3p_experiments.loop.conditions import Bench, Conditions
 from c3p_experiments.loop.controllers import Controller
-from c3p_experiments.loop.outcome import Experiment, ExperimentRun, Outcome
+from c3p_experiments.loop.outcome import ExperimentRun, Outcome
 from c3p_simulation.contact_plant.mujoco_plant import MujocoPlant, shape_of
 from c3p_simulation.plants.floor import FloorPatch
 from c3p_simulation.plants.plant import AnalyticPlant, Plant
@@ -169,7 +170,7 @@ def flat(metrics: Mapping[str, Any], prefix: str = '') -> dict[str, Any]:
     return row
 
 
-def experiment_of(spec: CampaignSpec) -> Experiment:
+def experiment_of(spec: CampaignSpec) -> LoopExperiment:
     """
     Return the experiment of `spec`.
 

@@ -19,7 +19,8 @@ from matplotlib.axes import Axes
 from c3p_description.model import Array, CasterRobot, Friction
 from c3p_experiments.el_shenawy.postures import papers_robot
 from c3p_experiments.el_shenawy.wheel_torque_dynamics import WheelTorqueSimulation, joint_inverse
-from c3p_experiments.loop.outcome import ModelOptions, Row
+from c3p_experiments.loop.conditions import Conditions
+from c3p_experiments.loop.outcome import Row
 from c3p_experiments.page_curves import save_page
 from c3p_plots import style
 
@@ -103,7 +104,7 @@ def simulate(robot: CasterRobot, case: str, steering: Array, form: str, step: fl
                      table[:, 6:9], table[:, 9:12], table[:, 12])
 
 
-def feed_forward(out: Path, options: ModelOptions, progress: Any = lambda done: None
+def feed_forward(out: Path, options: Conditions, progress: Any = lambda done: None
                  ) -> dict[str, Any]:
     """Write the page into `out`; return the metrics."""
     name = options.robot or 'c3p_25kg'

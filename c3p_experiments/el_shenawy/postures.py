@@ -22,7 +22,8 @@ from c3p_description import load
 from c3p_description.model import Array, CasterRobot, Friction
 from c3p_dynamics.reach import reach as largest
 from c3p_dynamics.traction import torque_bounds
-from c3p_experiments.loop.outcome import ModelOptions, Row
+from c3p_experiments.loop.conditions import Conditions
+from c3p_experiments.loop.outcome import Row
 from c3p_experiments.page_curves import save_page
 from c3p_experiments.robots.plan import (
     draw_from_above,
@@ -110,7 +111,7 @@ def reach(robot: CasterRobot, steering: Array) -> Reach:
                  Lines(int(found.lines)).name.lower(), outline)
 
 
-def postures(out: Path, options: ModelOptions, progress: Any = lambda done: None
+def postures(out: Path, options: Conditions, progress: Any = lambda done: None
              ) -> dict[str, Any]:
     """Write the page of the postures into `out`; return the metrics."""
     name = options.robot or 'c3p'

@@ -17,7 +17,8 @@ from matplotlib.patches import Arc, FancyArrowPatch, Rectangle
 
 from c3p_controller.paper.fusion import FusionOptions, fusion_weights, singularity_indicator
 from c3p_controller.paper.position import CORRECTED, TABLE_I, PaperPositionOptions, line_error
-from c3p_experiments.loop.outcome import ModelOptions, Row
+from c3p_experiments.loop.conditions import Conditions
+from c3p_experiments.loop.outcome import Row
 from c3p_experiments.page_curves import save_page
 from c3p_plots import style
 
@@ -72,7 +73,7 @@ FUSED = (((0.25, 0.78), (0.34, 0.58), ''), ((0.25, 0.30), (0.34, 0.50), ''),
          ((0.84, 0.78), (0.92, 0.60), ''), ((0.84, 0.30), (0.92, 0.48), ''))
 
 
-def structure(out: Path, options: ModelOptions, progress: Any = lambda done: None
+def structure(out: Path, options: Conditions, progress: Any = lambda done: None
               ) -> dict[str, Any]:
     """Write the page into `out`; return the metrics. There are no `options`."""
     psi = singularity_indicator(ACTUAL, REFERENCE)

@@ -11,7 +11,8 @@ from c3p_experiments.kelly import crossover, flexible, methods
 from c3p_experiments.kelly.berthing import run_berthing
 from c3p_experiments.kelly.chain import run_chain
 from c3p_experiments.kelly.grasp import run_grasp
-from c3p_experiments.loop.outcome import ModelOptions, Row
+from c3p_experiments.loop.conditions import Conditions
+from c3p_experiments.loop.outcome import Row
 
 Progress = Callable[[float], None]
 
@@ -38,7 +39,7 @@ class KellyStudy(NamedTuple):
     draw: Callable[[Path], dict[str, Any]]
     rows: tuple[Row, ...]
 
-    def run(self, out: Path, options: ModelOptions, progress: Progress = lambda done: None
+    def run(self, out: Path, options: Conditions, progress: Progress = lambda done: None
             ) -> dict[str, Any]:
         """Run the experiment, draw its page in `out`, return the metrics; `options` are unused."""
         metrics = self.draw(out)

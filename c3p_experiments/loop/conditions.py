@@ -53,6 +53,10 @@ class Conditions:
         Of all random numbers.
     rate, command_rate : float, Hz
         Of the torque law, and of the command source.
+    duration : float or None, s
+        Of a run of a model outside the control loop; None is that of the paper.
+    film : str
+        ``mp4`` or ``gif`` adds a film of such a run; empty does not.
     """
 
     plant: str = 'analytic'
@@ -66,6 +70,8 @@ class Conditions:
     seed: int = 0
     rate: float = 200.0
     command_rate: float = 50.0
+    duration: float | None = None
+    film: str = ''
 
     def __post_init__(self) -> None:
         """Validate the conditions."""
@@ -124,6 +130,8 @@ class Bench:
     def describe(self) -> dict[str, Any]:
         """Return the conditions, ready for JSON."""
         shown = asdict(self.conditions)
+        for name in ('duration', 'film'):
+            del shown[name]
         shown['robot'] = self.robot_name
         if self.conditions.plant == 'mujoco' and shown['friction'] is None:
             shown['friction'] = FRICTION

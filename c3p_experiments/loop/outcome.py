@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Experiments, their options and outcomes, and the rows of their tables."""
+"""Experiments, their outcomes, and the rows of their tables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from c3p_experiments.loop.closed_loop import LoopLog
-from c3p_experiments.loop.conditions import Bench
+from c3p_experiments.loop.conditions import Conditions
+
+# takes the number of runs done, with the fraction of the present one
+RunsDone = Callable[[float], None]
 
 
 class Row(NamedTuple):
@@ -90,60 +94,48 @@ class Outcome:
     runs: tuple[ExperimentRun, ...] = field(default=())
 
 
-@dataclass(frozen=True)
-class Experiment:
+class Experiment(ABC):
     """
-    An experiment with a robot in the control loop.
+    Common part of the kinds of experiments (`c3p_experiments.kinds`).
 
     Attributes
     ----------
     name, title : str
     source : str
         Figure of the paper, or ``ours``.
-    run : callable
-        Takes a `Bench`, returns the outcome.
-    page : callable
-        Writes the page of plots, returns the files.
     rows : tuple of Row
+        Of the table.
     runs : int
         Number of runs, for the progress bar.
-    robot : str
-        Default robot.
-    plants : tuple of str
-        Supported plants.
+    takes : tuple of str
+        Supported options.
     compared : bool
-        Part of ``all`` and of the tables that compare controllers.
+        Part of the tables that compare controllers.
     """
 
     name: str
     title: str
     source: str
-    run: Callable[[Bench], Outcome]
-    page: Callable[[Outcome, Bench, Experiment, Path], list[Path]]
     rows: tuple[Row, ...]
-    runs: int = 1
-    robot: str = 'c3p'
-    plants: tuple[str, ...] = ('analytic', 'mujoco')
-    compared: bool = True
+    runs: int
+    takes: tuple[str, ...]
+    compared: bool = False
 
+    @abstractmethod
+    def carry_out(self, conditions: Conditions, out: Path, progress: RunsDone) -> dict[str, Any]:
+        """Run it, write its files into the directory `out`; return the metrics for JSON."""
 
-class ModelOptions(NamedTuple):
-    """
-    Options of experiments with models; each experiment uses those that it supports.
+    def place(self, conditions: Conditions) -> str:
+        """Return the folder of the results, below that of all experiments; '' for that itself."""
+        return ''
 
-    Attributes
-    ----------
-    robot : str or None
-        Name or path of a parameter file; None is that of the paper.
-    seed : int
-        Of random numbers.
-    duration : float or None, s
-        Of a run; None is that of the paper.
-    film : str
-        ``mp4`` or ``gif`` adds a film; empty does not.
-    """
+    def check(self, conditions: Conditions) -> None:  # noqa: B027 (most support all conditions)
+        """Raise ValueError for conditions that are not supported."""
 
-    robot: str | None = None
-    seed: int = 0
-    duration: float | None = None
-    film: str = ''
+    def check_options(self, given: Iterable[str]) -> None:
+        """Raise ValueError, with the supported options, if `given` has others."""
+        idle = [f'--{name.replace("_", "-")}' for name in given if name not in self.takes]
+        if idle:
+            supported = ', '.join(f'--{name.replace("_", "-")}' for name in self.takes) or 'none'
+            raise ValueError(f'experiment {self.name} does not support {", ".join(idle)}; '
+                             f'supported: {supported}')

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 from c3p_description.agv_model import Agv
 from c3p_description.model import ModelError
 from c3p_description.reading.loader import load
-from c3p_experiments.loop.outcome import ModelOptions, Row
+from c3p_experiments.loop.conditions import Conditions
+from c3p_experiments.loop.outcome import Row
 from c3p_experiments.loop.report import table_rows, write_report
 from c3p_experiments.page_curves import by_kind
 from c3p_experiments.saha_angeles.page import agv_page
@@ -64,7 +65,7 @@ def load_agv(name_or_path: str | Path) -> Agv:
     return robot
 
 
-def agv(out: Path, options: ModelOptions, progress: Progress = lambda done: None
+def agv(out: Path, options: Conditions, progress: Progress = lambda done: None
         ) -> dict[str, Any]:
     """Run the circle of the paper: `run_agv` with the robot of `options`."""
     metrics = run_agv(out, options.robot or 'agv')

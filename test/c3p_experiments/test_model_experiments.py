@@ -6,8 +6,11 @@ import json
 import pytest
 
 from c3p_bringup.cli.main import main
-from c3p_experiments import catalogue, models
-from c3p_experiments.loop.outcome import ModelOptions, Row
+from c3p_experiments import catalogue
+from c3p_experiments.catalogue import EXPERIMENTS, run_experiment
+from c3p_experiments.kinds import LOOP_OPTIONS, LoopExperiment, ModelExperiment
+from c3p_experiments.loop.conditions import Conditions
+from c3p_experiments.loop.outcome import Row
 from c3p_experiments.loop.report import (
     MET,
     MISSED,
@@ -17,8 +20,8 @@ from c3p_experiments.loop.report import (
     table_rows,
     write_report,
 )
-from c3p_experiments.models import MODELS, ModelExperiment, run_model
 
+MODELS = {name: e for name, e in EXPERIMENTS.items() if isinstance(e, ModelExperiment)}
 ROWS = (Row('error', 'error', digits=1, scientific=True, bar=1e-11),
         Row('speed', 'faster than real time', 'times', digits=0, bar=1000.0, stretch=5000.0,
             at_least=True))
@@ -40,16 +43,18 @@ def asked(monkeypatch):
         return metrics
 
     model = ModelExperiment('pendulum', 'Pendulum', 'ours', run, ('seed', 'film'))
-    monkeypatch.setattr(models, 'MODELS', {'pendulum': model})
-    monkeypatch.setattr(catalogue, 'EXPERIMENTS', {})
+    monkeypatch.setattr(catalogue, 'EXPERIMENTS', {'pendulum': model})
     return calls
 
 
 def test_models_are_registered_beside_the_drives_and_listed(capsys):
     assert {'hill', 'random_terrain', 'agv'} <= set(MODELS)
-    assert not set(MODELS) & set(catalogue.EXPERIMENTS)
-    assert all(name == model.name for name, model in MODELS.items())
-    assert all(set(model.takes) <= set(ModelOptions._fields) for model in MODELS.values())
+    assert all(isinstance(e, (LoopExperiment, ModelExperiment)) for e in EXPERIMENTS.values())
+    assert all(name == model.name for name, model in EXPERIMENTS.items())
+    assert all(set(model.takes) <= {'robot', 'seed', 'duration', 'film'}
+               for model in MODELS.values())
+    assert all(e.takes == LOOP_OPTIONS for e in EXPERIMENTS.values()
+               if isinstance(e, LoopExperiment))
     assert main(['experiment', '--list']) == 0
     text = capsys.readouterr().out
     for model in MODELS.values():
@@ -62,8 +67,8 @@ def test_models_are_registered_beside_the_drives_and_listed(capsys):
     (['random_terrain', '--friction', '0.4', '--counts', '0', '0'],
      'does not support --friction, --counts'),
     (['agv', '--film'], 'experiment agv does not support --film'),
-    (['line', '--film'], 'experiment line: --film is for'),
-    (['line', '--duration', '4'], '--duration is for'),
+    (['line', '--film'], 'experiment line does not support --film; supported: --plant'),
+    (['line', '--duration', '4'], 'does not support --duration'),
     (['hills'], 'experiment hills: did you mean hill?'),
     (['hill', '--duration', '0'], 'must be a number greater than zero'),
     (['hill', '--robot', 'c3p'], 'pvc_tricycle')])
@@ -80,7 +85,7 @@ def test_unsupported_options_are_rejected_before_any_run(arguments, text, tmp_pa
 def test_the_command_hands_on_what_it_was_given(asked, tmp_path, capsys):
     assert main(['experiment', 'pendulum', '--seed', '4', '--film', 'gif', '--out', str(tmp_path),
                  '--json', str(tmp_path / 'a.json')]) == 0
-    assert asked == [ModelOptions(None, 4, None, 'gif')]
+    assert asked == [Conditions(seed=4, film='gif')]
     assert json.loads((tmp_path / 'a.json').read_text())['speed'] == 1200.0
     assert 'robot bob, duration 2.5; checks passed' in capsys.readouterr().out
     assert '| error |  | ≤ 1.0e-11 |  | 3.0e-12 | met |' in (tmp_path / 'pendulum.md').read_text()
@@ -116,17 +121,17 @@ def test_conditions_of_a_model_are_shown_by_name():
 
 
 def test_the_agv_runs_by_its_name_with_the_given_robot(tmp_path, monkeypatch):
-    monkeypatch.setattr(models.agv, 'run_agv', lambda out, robot: {
+    monkeypatch.setattr(catalogue.agv, 'run_agv', lambda out, robot: {
         'out': out, 'robot': robot, 'files': [], 'reached': True})
     for asked, robot in ((None, 'agv'), ('mine.yaml', 'mine.yaml')):
-        found = run_model('agv', ModelOptions(asked), tmp_path / 'new')
+        found = run_experiment('agv', Conditions(robot=asked), tmp_path / 'new')
         assert (found['out'], found['robot']) == (tmp_path / 'new', robot)
 
 
 def test_missing_metrics_of_a_model_are_added(asked, tmp_path, monkeypatch, capsys):
     model = ModelExperiment('swing', 'A swing', 'ours', lambda out, options, progress: {
         'error': 2e-11, 'speed': 6000.0, 'reached': True, 'files': ['a.png', 'a.pdf']}, rows=ROWS)
-    monkeypatch.setitem(models.MODELS, 'swing', model)
+    monkeypatch.setitem(catalogue.EXPERIMENTS, 'swing', model)
     assert main(['experiment', 'swing', '--out', str(tmp_path), '--json', '-']) == 0
     metrics = json.loads(capsys.readouterr().out)
     assert (metrics['experiment'], metrics['title']) == ('swing', 'A swing')

@@ -35,7 +35,7 @@ def told(capsys, *arguments):
     (['experiment', 'round'], 'experiment round: must be one of line, '),
     (['experiment', 'slope'], 'experiment slope: plant = analytic: must be mujoco'),
     ([*EXPERIMENT, '--controller', 'pid'], 'controller = pid: must be one of paper, '),
-    ([*EXPERIMENT, '--counts', '-1', '0'], 'wheel_counts = -1: must be a whole number'),
+    ([*EXPERIMENT, '--counts', '-1', '0'], 'wheel_counts = -1: must be 0 to 1000000000'),
     ([*EXPERIMENT, '--seed', '-1'], 'seed = -1: must be 0 or more'),
     ([*EXPERIMENT, '--friction', 'inf'], '--friction: inf: must be a finite number'),
     ([*CAMPAIGN, '--draws', '0'], '--draws: 0: must be a whole number, 1 or more'),

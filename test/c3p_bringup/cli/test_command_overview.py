@@ -14,7 +14,6 @@ from c3p_bringup import choices
 from c3p_bringup.cli.commands import COMMANDS, TASKS
 from c3p_bringup.cli.main import main, parser
 from c3p_experiments import catalogue
-from c3p_experiments.models import MODELS
 
 ROOT = Path(__file__).parents[3]
 
@@ -92,7 +91,7 @@ def test_shells_complete_commands_and_options(line, found, tmp_path):
 
 
 def test_shells_complete_the_experiments_that_there_are():
-    assert choices.EXPERIMENTS == (*catalogue.EXPERIMENTS, *MODELS, 'all')
+    assert choices.EXPERIMENTS == (*catalogue.EXPERIMENTS, 'all')
 
 
 def test_help_is_a_command(capsys):

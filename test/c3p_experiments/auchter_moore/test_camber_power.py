@@ -11,7 +11,7 @@ from c3p_description import load
 from c3p_experiments.auchter_moore import camber_power as study
 from c3p_experiments.auchter_moore import mujoco_check
 from c3p_experiments.auchter_moore.mujoco_vehicle import Search
-from c3p_experiments.loop.outcome import ModelOptions
+from c3p_experiments.loop.conditions import Conditions
 from c3p_rough_ground.closed_chain.ground import ground_arrays
 from c3p_rough_ground.dynamics import _vehicle_kernels as kernels
 from c3p_rough_ground.dynamics import heavy_tricycle
@@ -51,7 +51,7 @@ def test_mujoco_needs_the_same_power_on_the_same_hills():
 
 def test_the_study_compares_with_the_locked_vehicle_on_the_same_ground(tmp_path, monkeypatch):
     monkeypatch.setattr(study, 'agreement', lambda *_: None)
-    found = study.camber_power(tmp_path, ModelOptions(duration=1.0), seeds=1)
+    found = study.camber_power(tmp_path, Conditions(duration=1.0), seeds=1)
     assert found['reached'] and found['runs'] == 21 and found['left_out'] == 0
     group = found['groups']['random, equal rates']
     assert group['locked']['more_power']['largest'] == 0.0

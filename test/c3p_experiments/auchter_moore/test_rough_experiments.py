@@ -21,7 +21,7 @@ from c3p_experiments.auchter_moore.experiments import (
     together,
 )
 from c3p_experiments.auchter_moore.measures import least_slip
-from c3p_experiments.loop.outcome import ModelOptions
+from c3p_experiments.loop.conditions import Conditions
 from c3p_plots import style
 from c3p_rough_ground.closed_chain import RunEvent
 from c3p_rough_ground.terrain import Flat
@@ -163,4 +163,4 @@ def test_a_missed_bar_is_the_exit_code(tmp_path, monkeypatch):
 
 def test_a_film_that_cannot_be_written_is_refused_before_the_runs(tmp_path):
     with pytest.raises(ValueError, match='film avi: must be one of mp4, gif'):
-        rough_experiments.hill(tmp_path, ModelOptions(film='avi'))
+        rough_experiments.hill(tmp_path, Conditions(film='avi'))

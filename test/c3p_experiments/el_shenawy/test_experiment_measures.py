@@ -28,9 +28,10 @@ from c3p_experiments.el_shenawy.pages import spread
 from c3p_experiments.el_shenawy.panels import commanded_angles, slopes
 from c3p_experiments.el_shenawy.path_panel import places
 from c3p_experiments.el_shenawy.velocities import ramp, velocity_metrics
+from c3p_experiments.kinds import LoopExperiment
 from c3p_experiments.loop.closed_loop import LoopLog
 from c3p_experiments.loop.conditions import FRICTION, Bench, Conditions
-from c3p_experiments.loop.outcome import Experiment, ExperimentRun, Row
+from c3p_experiments.loop.outcome import ExperimentRun, Row
 from c3p_experiments.loop.report import (
     bars_text,
     conditions_text,
@@ -274,7 +275,7 @@ ROWS = (Row('a_s', 'first', 's', printed='about 2', bar=1.2, stretch=0.85,
 
 def table(controller='mpc', **metrics):
     """Return the rows of a table of these metrics."""
-    experiment = Experiment('x', 'X', 'ours', None, None, ROWS)
+    experiment = LoopExperiment('x', 'X', 'ours', None, None, ROWS)
     return table_rows(experiment.rows, metrics, controller)
 
 

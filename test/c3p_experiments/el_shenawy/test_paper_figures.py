@@ -14,16 +14,15 @@ from c3p_description import load
 from c3p_description.model import Friction
 from c3p_dynamics.caster_dynamics import forward_dynamics
 from c3p_dynamics.traction import torque_bounds
-from c3p_experiments.catalogue import EXPERIMENTS
+from c3p_experiments.catalogue import EXPERIMENTS, run_experiment
 from c3p_experiments.el_shenawy import feed_forward
 from c3p_experiments.el_shenawy.feed_forward import RAMP, UNTIL
 from c3p_experiments.el_shenawy.postures import POSTURES, reach
 from c3p_experiments.figures import FIGURES, experiment_of_figure, figure_number
-from c3p_experiments.loop.outcome import ModelOptions
-from c3p_experiments.models import MODELS, run_model
+from c3p_experiments.loop.conditions import Conditions
 from c3p_experiments.page_curves import COLUMNS, page_rows, save_page
 
-PAPERS = ModelOptions(None, 0, None, '')
+PAPERS = Conditions()
 
 
 @pytest.mark.parametrize('degrees', [p[1] for p in POSTURES], ids=[p[0] for p in POSTURES])
@@ -46,7 +45,7 @@ def test_torques_without_yaw_acceleration_stay_within_the_outline(degrees):
 
 
 def test_the_postures_of_the_papers_lose_what_the_papers_say(tmp_path):
-    metrics = run_model('postures', PAPERS, tmp_path)
+    metrics = run_experiment('postures', PAPERS, tmp_path)
     lost = [np.array(p['lost_twist']) for p in metrics['postures']]
     assert metrics['reached'] and (tmp_path / 'postures.png').exists()
     for got, expected in zip(lost, ([0, 1, 0], [-1, 1, 0], [1, 0, 0], [0, 0, 0], [0, 0, 1]),
@@ -72,7 +71,7 @@ def test_feed_forward_follows_the_ramp_where_the_models_are_inverse(tmp_path):
 
 
 def test_the_structure_shows_the_angles_of_the_functions_that_the_law_uses(tmp_path):
-    found = run_model('structure', PAPERS, tmp_path)
+    found = run_experiment('structure', PAPERS, tmp_path)
     assert found['reached']
     # 60.3° − 12.5°, and 39.3° − 26.6°
     assert found['psi_deg'] == pytest.approx(47.73, abs=0.01)
@@ -103,11 +102,11 @@ def test_curves_beside_a_page_are_those_drawn(tmp_path):
 def test_robots_of_another_kind_are_refused_in_one_line(tmp_path):
     for name in ('postures', 'feed_forward'):
         with pytest.raises(ValueError, match='agv: the .* three'):
-            run_model(name, PAPERS._replace(robot='agv'), tmp_path)
+            run_experiment(name, replace(PAPERS, robot='agv'), tmp_path)
 
 
 def test_every_figure_by_number_has_an_experiment():
-    known = {*EXPERIMENTS, *MODELS}
+    known = {*EXPERIMENTS}
     assert all(name in known for figures in FIGURES.values() for name in figures.values())
     assert [figure_number(n) for n in ('figure9', 'Fig. 9', 'fig10', 'line', 'figure')] == [
         9, 9, 10, None, None]
