@@ -40,6 +40,7 @@ def run_tutorials():
 
 
 # reads every page and every docstring, resolves every link; writes nothing
+@pytest.mark.site
 @pytest.mark.timeout(1200)
 def test_the_site_builds_without_a_warning(tmp_path):
     done = subprocess.run(

@@ -46,6 +46,16 @@ def test_scripts_keep_the_bytecode_of_imports_whatever_the_shell_is_set_to():
     assert ran.stdout == 'False\n'
 
 
+def test_each_test_belongs_to_one_part_of_the_second_command():
+    text = (ROOT / 'scripts/run_tests.sh').read_text(encoding='utf-8')
+    parts = [quoted or plain for quoted, plain in re.findall(r"-m (?:'(.*?)'|(\w+)) ", text)
+             if (quoted or plain) != 'coverage' and (quoted or plain) != 'pytest']
+    assert len(parts) == 3
+    for marks in ((), ('site',), ('real_time',)):
+        known = {name: name in marks for name in ('site', 'real_time')}
+        assert sum(eval(part, {}, known) for part in parts) == 1, marks
+
+
 def test_the_tests_of_the_nodes_run_on_the_wheels_of_kilted_too():
     text = (ROOT / 'scripts/run_tests.sh').read_text(encoding='utf-8')
     folders = re.search(r'^nodes=\((.*?)\)', text, re.DOTALL | re.MULTILINE).group(1).split()
