@@ -4,10 +4,7 @@
 from __future__ import annotations
 
 import math
-import multiprocessing
-import os
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +13,7 @@ from c3p_description.reading.loader import WHAT, describe, describes_urdf
 from c3p_description.reading.notes import Note
 from c3p_dynamics.traction import traction_report
 from c3p_experiments.loop.conditions import Conditions
+from c3p_experiments.parallel.workers import Workers, computing
 from c3p_experiments.robots.ability import Ability, ability_json, ability_of
 from c3p_experiments.robots.battery import BatteryDrive, DriveOutcome, drive, tasks
 from c3p_experiments.robots.bench import RobotBench
@@ -130,14 +128,23 @@ def _drives(robot: CasterRobot, ability: Ability, pace: Pace, source: str, contr
 
 
 def _in_processes(jobs: list[tuple[RobotBench, BatteryDrive, Pace]]) -> Iterator[DriveOutcome]:
-    """Do the drives, in processes of their own where the computer has several cores."""
-    workers = min(len(jobs), MOST_WORKERS, len(os.sched_getaffinity(0)))
-    if workers < 2:
-        yield from (drive(*job) for job in jobs)
-        return
-    # not forked: threads of the progress bar and of numerical libraries would be lost
-    with ProcessPoolExecutor(workers, multiprocessing.get_context('spawn')) as pool:
-        yield from pool.map(drive, *zip(*jobs, strict=True))
+    """Yield the drives in their order; they run in workers where there are several cores."""
+    workers = max(1, min(len(jobs), MOST_WORKERS, Workers().count))
+    done: dict[int, DriveOutcome] = {}
+    due = 0
+    with computing(Workers(workers)) as compute:
+        for number, outcome in compute(_numbered, ((n, *job) for n, job in enumerate(jobs))):
+            # one that has overtaken others waits for them
+            done[number] = outcome
+            while due in done:
+                yield done.pop(due)
+                due += 1
+
+
+def _numbered(number: int, bench: RobotBench, task: BatteryDrive, pace: Pace
+              ) -> tuple[int, DriveOutcome]:
+    """Return the outcome of a drive with its number."""
+    return number, drive(bench, task, pace)
 
 
 def _obstacle(bench: RobotBench, ability: Ability) -> str:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The battery: goals within reach, drives that arrive, robots that run away are stopped."""
 
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ from c3p_description.model import CasterRobot
 from c3p_dynamics.reach import travel
 from c3p_experiments.loop.conditions import Conditions
 from c3p_experiments.loop.controllers import Controller
+from c3p_experiments.robots import check
 from c3p_experiments.robots.battery import STEERINGS, BatteryDrive, drive, tasks
 from c3p_experiments.robots.bench import RobotBench
 from c3p_experiments.robots.pace import pace_of
@@ -30,6 +32,17 @@ def test_the_battery_is_the_same_each_time():
                                      *(f'steering_{k + 1}' for k in range(STEERINGS))]
     for a, b in zip(one, other, strict=True):
         np.testing.assert_array_equal(a.steering, b.steering)
+
+
+def test_drives_of_workers_are_in_the_order_of_the_battery(monkeypatch):
+    @contextmanager
+    def backwards(workers):
+        yield lambda function, arguments: [function(*given) for given in reversed([*arguments])]
+
+    monkeypatch.setattr(check, 'computing', backwards)
+    monkeypatch.setattr(check, 'drive', lambda bench, task, pace: task)
+    assert [*check._in_processes([('bench', k, PACE) for k in range(5)])] == [0, 1, 2, 3, 4]
+    assert [*check._in_processes([])] == []
 
 
 @pytest.mark.parametrize('name', ['line', 'spin'])
