@@ -17,7 +17,8 @@ from nav_msgs.msg import Odometry
 from c3p_bags.recorder.recorder_node import RecorderNode
 from c3p_bringup.other_robots import OtherRobotError, OtherRobots
 from c3p_dynamics.identification.excitation import Excitation
-from c3p_ros.cdr import OdometryRead, PublishError
+from c3p_ros.cdr import PublishError
+from c3p_ros.chain_messages import OdometryMessage
 from c3p_ros.input_watch import WatchedNode
 from c3p_ros.messages import MessageError, fill_twist, planar_pose
 from c3p_ros.node import LATEST, RELIABLE
@@ -94,7 +95,7 @@ class ExcitationClient(WatchedNode):
 
     def _on_odom(self, data: bytes) -> None:
         try:
-            message: OdometryRead = self._read(data)
+            message: OdometryMessage = self._read(data)
             pose = planar_pose(message.pose, 'pose')
             if self._begin is not None and abs(message.stamp - self._stamp) > 1e9 * SILENCE:
                 raise MessageError(f'its stamp is {1e-9 * (message.stamp - self._stamp):.2f} s '

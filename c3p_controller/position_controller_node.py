@@ -27,7 +27,8 @@ from c3p_controller.ros.goal_frames import GoalFrames
 from c3p_controller.ros.goal_interface import GoalInterface, zone_values
 from c3p_controller.ros.goal_limits import GoalLimits
 from c3p_controller.ros.robot_watch import LockWatch, OdometryGap
-from c3p_ros.cdr import OdometryRead, PublishError
+from c3p_ros.cdr import PublishError
+from c3p_ros.chain_messages import OdometryMessage
 from c3p_ros.cycle import CycleClock
 from c3p_ros.diagnostics import OK, WARN
 from c3p_ros.messages import MessageError, planar, planar_pose
@@ -100,7 +101,7 @@ class PositionControllerNode(SuiteNode):
         self.get_logger().info(f'goal {np.round(goal, 3).tolist()} in {self._frames.odom_frame}')
         return self._goals.begin(goal, self._pose, self._time)
 
-    def _on_odom(self, message: OdometryRead) -> None:
+    def _on_odom(self, message: OdometryMessage) -> None:
         now = self.watch_time()
         gap = self._odom.age(self.watch_time())
         try:

@@ -95,7 +95,7 @@ class TwistMuxNode(SuiteNode):
         now = self.watch_time()
         if self._mux.command(source.name, neutral, now) and self._open(now):
             self._passed[source.name] += 1
-            if not self.send(self._command, check_message, 'cmd_vel', message):
+            if not self.send_typed(self._command, check_message, 'cmd_vel', message):
                 self._command.publish(self._zero())
         self._show.publish(self.watch_time())
 

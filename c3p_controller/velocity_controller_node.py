@@ -27,7 +27,7 @@ from c3p_controller.ros.velocity_interfaces import LockReport, chain_adapter, su
 from c3p_controller.ros.wheel_output import StopReport, WheelOutput
 from c3p_controller.torque_law import Sensed
 from c3p_kinematics.sample_times import Repetition, SampleStep
-from c3p_ros.cdr import JointStateRead, OdometryRead
+from c3p_ros.chain_messages import JointStateMessage, OdometryMessage
 from c3p_ros.cycle import CycleClock, Lifelines, StampJoin, StepWatch
 from c3p_ros.diagnostics import ERROR, OK, WARN, warned
 from c3p_ros.messages import EffortCoding, JointCoding, MessageError, planar, planar_pose
@@ -84,7 +84,7 @@ class VelocityControllerNode(SuiteNode):
         self.interlock.retune(values.cmd_vel_timeout, values.start_silence)
         self.alive.set_timeout(values.chain_timeout)
 
-    def _on_joints(self, message: JointStateRead) -> None:
+    def _on_joints(self, message: JointStateMessage) -> None:
         try:
             self.cycle_stamp(message.stamp, self.alive.timeout)
             sample = self._joints.read(message)
@@ -107,7 +107,7 @@ class VelocityControllerNode(SuiteNode):
         self._stop.watch(now, sample[3], lost)
         self._begin(self._sensed.put('joints', stamp, sample), stamp)
 
-    def _on_odom(self, message: OdometryRead) -> None:
+    def _on_odom(self, message: OdometryMessage) -> None:
         try:
             twist = planar(message.twist, 'twist')
             pose = planar_pose(message.pose, 'pose')

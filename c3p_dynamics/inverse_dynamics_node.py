@@ -18,7 +18,7 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 
 from c3p_dynamics.caster_dynamics import inverse_dynamics
-from c3p_ros.cdr import AccelRead, JointStateRead, OdometryRead
+from c3p_ros.chain_messages import AccelMessage, JointStateMessage, OdometryMessage
 from c3p_ros.cycle import StampJoin
 from c3p_ros.messages import (
     EffortCoding,
@@ -57,7 +57,7 @@ class InverseDynamicsNode(SuiteNode):
         self._largest = 0.0
         return {'cycles': self._cycles, 'largest torque [N·m]': f'{largest:.3f}'}
 
-    def _on_joints(self, message: JointStateRead) -> None:
+    def _on_joints(self, message: JointStateMessage) -> None:
         try:
             steering, _, _, _ = self._joints.read(message)
         except MessageError as error:
@@ -65,7 +65,7 @@ class InverseDynamicsNode(SuiteNode):
             return
         self._put('joints', message, steering)
 
-    def _on_odom(self, message: OdometryRead) -> None:
+    def _on_odom(self, message: OdometryMessage) -> None:
         try:
             twist = planar(message.twist, 'twist')
         except MessageError as error:
@@ -73,7 +73,7 @@ class InverseDynamicsNode(SuiteNode):
             return
         self._put('twist', message, twist)
 
-    def _on_accel(self, message: AccelRead) -> None:
+    def _on_accel(self, message: AccelMessage) -> None:
         try:
             accel = planar(message.accel, 'accel')
             limit = self.parameters.value.acceleration_limit

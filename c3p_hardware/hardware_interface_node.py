@@ -29,7 +29,7 @@ from c3p_hardware.supervisor import Refused
 from c3p_hardware.transport.can_bus import BusAddress
 from c3p_hardware.transport.card_link import CardLink
 from c3p_hardware.transport.device_status import conditions, device_statuses
-from c3p_ros.cdr import JointStateRead
+from c3p_ros.chain_messages import JointStateMessage
 from c3p_ros.diagnostics import ERROR, OK
 from c3p_ros.managed_node import ManagedSuiteNode
 from c3p_ros.messages import EffortCoding, JointCoding, MessageError, check_age
@@ -156,7 +156,7 @@ class HardwareInterfaceNode(ManagedSuiteNode):
         self.send(self._joint_pub, self._write_joints, stamp, **dict(
             zip(JOINT_FIELDS, self._joints.encode(*joints), strict=True)))
 
-    def _on_effort(self, message: JointStateRead) -> None:
+    def _on_effort(self, message: JointStateMessage) -> None:
         try:
             torque = self._efforts.read(message)
             check_age(message.stamp, self.now_ns(), self.parameters.value.command_timeout)

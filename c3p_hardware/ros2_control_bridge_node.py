@@ -28,7 +28,7 @@ from c3p_hardware.joint_commands import (
 )
 from c3p_hardware.wheel_gate import GateSettings, WheelGate
 from c3p_kinematics.sample_times import Repetition
-from c3p_ros.cdr import JointStateRead
+from c3p_ros.chain_messages import JointStateMessage
 from c3p_ros.cycle import LatencyHistogram
 from c3p_ros.diagnostics import warned
 from c3p_ros.messages import EffortCoding, JointCoding, MessageError
@@ -76,7 +76,7 @@ class Ros2ControlBridgeNode(SuiteNode):
         except JointCommandError as error:
             raise ParameterError(f'ros2_control_bridge: {error}') from error
         self._source, self._take = 'wheel_effort', self._efforts_of
-        self._message = self._group_message
+        self._forward = self._send_group
         self._publisher = self.create_publisher(Float64MultiArray, values.commands_topic, LATEST)
         self.listen(JointState, 'wheel_effort', self._on_command, LATEST)
 
@@ -85,7 +85,7 @@ class Ros2ControlBridgeNode(SuiteNode):
         self._topic, self._frozen = TopicCommand(self.robot), FrozenCommand(values.frozen_timeout)
         self._write = JointStateWriter(self._efforts.names, ['effort'], 'wheel_effort')
         self._source, self._take = values.joint_commands_topic, self._topic_efforts_of
-        self._message = self._effort_message
+        self._forward = self._send_efforts
         self._publisher = self.create_publisher(JointState, 'wheel_effort', LATEST)
         self.listen(JointState, values.joint_commands_topic, self._on_command, LATEST)
 
@@ -102,10 +102,10 @@ class Ros2ControlBridgeNode(SuiteNode):
             # not wait_for_all_acked: a subscriber that ends at the same time never responds
             time.sleep(LINGER)
 
-    def _efforts_of(self, message: JointStateRead) -> Array | None:
+    def _efforts_of(self, message: JointStateMessage) -> Array | None:
         return self._efforts.read(message)
 
-    def _topic_efforts_of(self, message: JointStateRead) -> Array | None:
+    def _topic_efforts_of(self, message: JointStateMessage) -> Array | None:
         """Return the torques; None without a controller, or without a command to it."""
         torque = self._topic.read(message.name, message.effort)
         if torque is None:
@@ -122,16 +122,20 @@ class Ros2ControlBridgeNode(SuiteNode):
         self._gate.close(reason)
         self._report('commands', reason)
 
+    def _send_group(self, torque: Array) -> bool:
+        return self.send_typed(self._publisher, self._group_message, torque)
+
     def _group_message(self, torque: Array) -> Float64MultiArray:
         efforts = self._group.encode(torque)
         check_finite(self.parameters.value.commands_topic, 'data', efforts, self._group.joints)
         return Float64MultiArray(data=efforts)
 
-    def _effort_message(self, torque: Array) -> bytes:
+    def _send_efforts(self, torque: Array) -> bool:
         # stamped now, as the hardware checks the age of this message
-        return self._write(self.now_ns(), effort=self._efforts.encode(torque))
+        return self.send(self._publisher, self._write, self.now_ns(),
+                         effort=self._efforts.encode(torque))
 
-    def _on_command(self, message: JointStateRead) -> None:
+    def _on_command(self, message: JointStateMessage) -> None:
         try:
             stamp = self.check_fresh(message.stamp, self._gate.settings.command_timeout)
             torque = self._take(message)
@@ -148,7 +152,7 @@ class Ros2ControlBridgeNode(SuiteNode):
         if self._gate.open:
             self._publish(self._gate.torque_at(now, self._wheel_rate))
 
-    def _on_joint_states(self, message: JointStateRead) -> None:
+    def _on_joint_states(self, message: JointStateMessage) -> None:
         try:
             sample = self._joints.read(message)
         except MessageError as error:
@@ -188,9 +192,9 @@ class Ros2ControlBridgeNode(SuiteNode):
 
     def _publish(self, torque: Array) -> None:
         self._published_at = time.monotonic()
-        if not self.send(self._publisher, self._message, torque):
+        if not self._forward(torque):
             self._gate.close('the torques are not finite')
-            self.send(self._publisher, self._message, np.zeros(self.robot.efforts))
+            self._forward(np.zeros(self.robot.efforts))
 
 
 def main(args: list[str] | None = None) -> int:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import PoseWithCovarianceStamped
-from nav_msgs.msg import Odometry as OdometryMessage
+from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
@@ -28,7 +28,7 @@ from c3p_kinematics.odometry import OdometryEstimate, planar_covariance
 from c3p_kinematics.ros.node_odometry import calibration_metrics, make_odometry, retune
 from c3p_kinematics.sample_times import REPEATED
 from c3p_kinematics.singularity import singularity
-from c3p_ros.cdr import JointStateRead
+from c3p_ros.chain_messages import JointStateMessage
 from c3p_ros.cycle import CycleClock, Lifeline
 from c3p_ros.diagnostics import ERROR, OK, WARN
 from c3p_ros.messages import JointCoding, MessageError, pose_of, quaternion_of
@@ -71,7 +71,7 @@ class SensedKinematicsNode(SuiteNode):
         self.metrics()
         self._write = PlanarOdometryWriter(values.odom_frame, values.base_frame, 'odom',
                                            planar_covariance(np.zeros((3, 3))))
-        self._odom = self.create_publisher(OdometryMessage, 'odom', RELIABLE)
+        self._odom = self.create_publisher(Odometry, 'odom', RELIABLE)
         self._write_slip = JointStateWriter(
             self.robot.wheel_joints, ('position', 'velocity', 'effort'), 'wheel_slip',
             unknown=('effort',))
@@ -99,7 +99,7 @@ class SensedKinematicsNode(SuiteNode):
         self._alive.timeout = self.parameters.value.joint_state_timeout
         retune(self._odometry, self.parameters.value)
 
-    def _on_joints(self, message: JointStateRead) -> None:
+    def _on_joints(self, message: JointStateMessage) -> None:
         try:
             stamp = self.cycle_stamp(message.stamp, self._alive.timeout)
             steering, steering_rate, angle, rate = self._joints.read(message)

@@ -17,9 +17,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
-
-from c3p_description.model import Array
+from typing import Any, NamedTuple
 
 # bytes before the body; those of a little-endian message
 HEADER = 4
@@ -89,69 +87,6 @@ class PublishError(ValueError):
         super().__init__(f'{topic}: {text}')
         self.topic = topic
         self.text = text
-
-
-class JointValues(Protocol):
-    """Fields of a JointState, as a message of rclpy or rosbags or as a `JointStateRead`."""
-
-    @property
-    def name(self) -> Sequence[str]:
-        """Names of the joints."""
-
-    @property
-    def position(self) -> Sequence[float]:
-        """Angles, rad."""
-
-    @property
-    def velocity(self) -> Sequence[float]:
-        """Rates, rad/s."""
-
-    @property
-    def effort(self) -> Sequence[float]:
-        """Torques, N·m."""
-
-
-class JointStateRead(NamedTuple):
-    """A JointState: stamp in ns, and the fields as sequences."""
-
-    stamp: int
-    name: list[str]
-    position: tuple[float, ...]
-    velocity: tuple[float, ...]
-    effort: tuple[float, ...]
-
-
-class OdometryRead(NamedTuple):
-    """An Odometry: stamp in ns, frames, pose (position, quaternion), twist (linear, angular)."""
-
-    stamp: int
-    frame_id: str
-    child_frame_id: str
-    pose: tuple[float, ...]
-    twist: tuple[float, ...]
-
-
-class AccelRead(NamedTuple):
-    """An AccelStamped: stamp in ns, frame, acceleration (linear, angular)."""
-
-    stamp: int
-    frame_id: str
-    accel: tuple[float, ...]
-
-
-class TrajectoryRead(NamedTuple):
-    """
-    A MultiDOFJointTrajectory of one frame: stamp in ns, frame, joint names, and its points.
-
-    They are times from the start (k,) [s], transforms (k, 7) and velocities (k, 6).
-    """
-
-    stamp: int
-    frame_id: str
-    name: list[str]
-    time: Array
-    transforms: Array
-    velocities: Array
 
 
 def nanoseconds_of(seconds: int, nanoseconds: int, what: str = 'stamp') -> int:

@@ -116,9 +116,10 @@ class StampJoin:
             return None
         # a newer cycle makes the older ones useless
         self._done = stamp
-        for old in [s for s in self._waiting if s <= stamp]:
-            del self._waiting[old]
-        return tuple(cycle[p] for p in self._parts)
+        for old in sorted(self._waiting):
+            if old <= stamp:
+                del self._waiting[old]
+        return tuple(map(cycle.__getitem__, self._parts))
 
     def clear(self) -> None:
         """Forget everything, also which stamps are past."""
@@ -170,6 +171,8 @@ class Lifelines:
 
     Attributes
     ----------
+    timeout : float, s
+        Silence after which a part is lost.
     lack : str
         Missing condition for the use of the first part; empty when it may be used.
 
@@ -184,41 +187,40 @@ class Lifelines:
 
     def __init__(self, *parts: str, timeout: float) -> None:
         """Start before the first messages."""
-        self._lines = {part: Lifeline(timeout) for part in parts}
-        self._first = self._lines[parts[0]]
+        # times of the last messages, s
+        self._received = dict.fromkeys(parts, -math.inf)
+        self._first = parts[0]
+        self.timeout = timeout
         self.lack = ''
-
-    @property
-    def timeout(self) -> float:
-        """Silence after which a part is lost, s."""
-        return self._first.timeout
 
     def set_timeout(self, timeout: float) -> None:
         """Set the timeout, s."""
-        for line in self._lines.values():
-            line.timeout = timeout
+        self.timeout = timeout
 
     def surplus(self, reason: str) -> None:
         """Set the reason of a second publisher of the first part; empty clears it."""
-        first = next(iter(self._lines))
-        self.lack = f'single publisher of {first}' if reason else ''
+        self.lack = f'single publisher of {self._first}' if reason else ''
 
     def beat(self, part: str, now: float) -> None:
         """Register a message of `part`."""
-        self._lines[part].beat(now)
+        self._received[part] = now
 
     def lost(self, now: float) -> list[str]:
         """Return the lack and the parts that timed out; not those that never came."""
-        lack = [self.lack] if self.lack else []
-        if self._first.lost(now):
-            return lack + [part for part, line in self._lines.items() if line is self._first]
-        return lack + [part for part, line in self._lines.items()
-                       if line.lost(self._first.received)]
+        found = [self.lack] if self.lack else []
+        first = self._received[self._first]
+        if first > -math.inf and now - first > self.timeout:
+            return [*found, self._first]
+        for part, received in self._received.items():
+            if received > -math.inf and first - received > self.timeout:
+                found.append(part)
+        return found
 
     def ages(self, now: float) -> str:
         """Return a text with the lost parts and the seconds since their last message."""
-        return ', '.join(f'{part} {self._lines[part].age(now):.2f} s' if part in self._lines else
-                         'see publishers' for part in self.lost(now))
+        return ', '.join(f'{part} {now - self._received[part]:.2f} s'
+                         if part in self._received else 'see publishers'
+                         for part in self.lost(now))
 
 
 class LatencyHistogram:

@@ -3,30 +3,32 @@
 Delivery of messages of the control chain between the nodes of one process.
 
 With several nodes in one executor the middleware would deliver a copy of each message to each of
-them, through one turn of the executor and one decoding each. Here one subscription of a topic is
-read for all nodes of the process, and a message that a node publishes while it processes another
-one reaches the others at once, in the order of their ranks. If others subscribe to it (processes,
-recorders and viewers), it is also published (rclcpp does the same), and its copy from the
-middleware is dropped. A topic passes once in a turn: in lockstep, where an effort causes the next
-joint states, these come by the middleware, and timers have their turn. A message of another thread
-such as that of the hardware, is handed to the executor's: to wake it takes half the time of a way
-through the middleware. What can wait, such as a publication for others, is done after the turn
-(`afterwards`): it does not delay the torque.
+them, through one turn of the executor and one decoding each. Here a message that a node sends
+while it processes another one reaches the other nodes at once, as the value that its writer has
+checked (chain_messages.py), in the order of their ranks. Only if others subscribe to it as well
+(processes, recorders and viewers), it is serialized and published, at the end of the turn: their
+copy does not delay the torque. The copy that returns from the middleware is dropped. A message of
+another process is read once for all nodes.
+
+A topic passes once in a turn: in lockstep, where an effort causes the next joint states, these
+come by the middleware, and timers have their turn. A message of another thread, the hardware's, is
+queued for the executor's thread; waking it costs half of a middleware hop. What can wait is done
+after the turn (`afterwards`).
 """
 
 from __future__ import annotations
 
 import heapq
-import math
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import count, islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import count
+from typing import TYPE_CHECKING, Any
 
 from c3p_ros.cdr import MessageError
+from c3p_ros.channels import Channel, Listener, Outlet, Parcel
+from c3p_ros.rclpy_parts import set_aside, take_back
 
 if TYPE_CHECKING:
     from rclpy.executors import Executor
@@ -34,152 +36,7 @@ if TYPE_CHECKING:
     from rclpy.publisher import Publisher
     from rclpy.subscription import Subscription
 
-# own messages whose copies may be under way; the queues of subscriptions are shorter
-KEPT = 32
-
-# after this time, s, a message that was left to the middleware counts as lost
-PATIENCE = 0.2
-
-
-class Listener(NamedTuple):
-    """
-    Callback of a node for a topic.
-
-    Attributes
-    ----------
-    node : SuiteNode
-    topic : str
-        As the node names it.
-    read : callable
-        Decodes a message, or raises MessageError.
-    callback : callable
-        Gets what `read` returns.
-    rank : int
-        Of messages under way in a process, those of less rank are delivered first.
-    """
-
-    node: Any
-    topic: str
-    read: Callable[[bytes], Any]
-    callback: Callable[[Any], None]
-    rank: int = 1
-
-    def take(self, data: bytes, decoded: list[Any]) -> None:
-        """Pass a message to the callback, decoded unless `decoded` has it; refuse a bad one."""
-        if not decoded:
-            try:
-                decoded.append(self.read(data))
-            except MessageError as error:
-                self.node.diagnostics.refuse(self.topic, error)
-                return
-        self.callback(decoded[0])
-
-
-class Copy:
-    """
-    Message that was delivered and published, and whose copy from the middleware is expected.
-
-    Attributes
-    ----------
-    data : bytes
-    lost : float
-        Time from which the copy counts as lost, s: PATIENCE after a later one has come.
-    """
-
-    __slots__ = ('data', 'lost')
-
-    def __init__(self, data: bytes) -> None:
-        """Start before any later copy."""
-        self.data, self.lost = data, math.inf
-
-
-class Channel:
-    """Listeners of one topic, of which the subscription of the first is read for all."""
-
-    def __init__(self) -> None:
-        """Start without listeners."""
-        self.listeners: list[tuple[Listener, Subscription]] = []
-        # delivered and published, with copies under way
-        self._own: deque[Copy] = deque(maxlen=KEPT)
-        # the last one that was left to the middleware until it has come, and its time, s
-        self._left: bytes | None = None
-        self._since = 0.0
-
-    def leave(self, data: bytes) -> None:
-        """Leave an own message to the middleware."""
-        self._left, self._since = data, time.monotonic()
-
-    def clear(self) -> bool:
-        """Return whether a message may be delivered: none that is older is under way."""
-        return self._left is None or time.monotonic() - self._since >= PATIENCE
-
-    def expect(self, data: bytes) -> None:
-        """Drop the copy of a message that is delivered and published."""
-        self._own.append(Copy(data))
-
-    def returned(self, data: bytes) -> bool:
-        """
-        Return whether a received message is the copy of one that was delivered already.
-
-        Copies of one publisher come in order, so that those before it were lost. They are expected
-        a little longer: a publisher of another process may have sent the same bytes.
-        """
-        if data == self._left:
-            self._left = None
-        own = self._own
-        now = time.monotonic()
-        place = next((k for k, copy in enumerate(own) if copy.data == data and now < copy.lost),
-                     None)
-        if place is None:
-            return False
-        for earlier in islice(own, place):
-            earlier.lost = min(earlier.lost, now + PATIENCE)
-        del own[place]
-        while own and own[0].lost <= now:
-            own.popleft()
-        return True
-
-
-class Parcel:
-    """
-    Message that is delivered in this process, and published after that if others subscribe.
-
-    Parameters
-    ----------
-    data : bytes
-    publish : callable
-    """
-
-    def __init__(self, data: bytes, publish: Callable[[], object]) -> None:
-        """Start unpublished."""
-        self.data = data
-        # one thread gets it
-        self._publish = deque([publish])
-
-    def release(self) -> None:
-        """Publish the message; without effect the second time, and once withdrawn."""
-        try:
-            publish = self._publish.popleft()
-        except IndexError:
-            return
-        publish()
-
-    def withdraw(self) -> bool:
-        """Return whether the message was not published; it will not be any more."""
-        try:
-            self._publish.popleft()
-        except IndexError:
-            return False
-        return True
-
-
-def subscribers(publisher: Publisher) -> float:
-    """Return how many subscriptions `publisher` reaches, those of this process included."""
-    try:
-        return publisher.get_subscription_count()
-    except RuntimeError:
-        # of rclpy, for a context that was shut down or a node that has ended: `publish` reports it
-        return math.inf
+    from c3p_ros.wire import Writer
 
 
 class Exchange:
@@ -192,21 +49,23 @@ class Exchange:
     def __init__(self) -> None:
         """Start without channels."""
         self._channels: dict[tuple[Any, ...], Channel] = {}
-        # channels by name, of publishers
-        self._named: dict[str, list[Channel]] = {}
-        self._known: dict[Publisher, list[Channel]] = {}
-        self._queue: list[tuple[int, int, Listener, bytes, list[Any]]] = []
-        self._order, self._passed = count(), set[Channel]()
+        # by the subscription of each listener
+        self._heard: dict[Subscription, Channel] = {}
+        self._outlets: dict[Publisher, Outlet] = {}
+        # of a turn: values under way, and topics that have passed
+        self._queue: list[tuple[int, int, Listener, Any]] = []
+        self._order = count()
+        self._passed = set[Channel]()
+        self._later: deque[Callable[[], object]] = deque()
         # thread of the turn, None between turns
         self._thread: int | None = None
-        self._later: deque[Callable[[], object]] = deque()
         # of the executor while it spins: its thread, and what makes it call a function
         self._spinning: int | None = None
         self._schedule: Callable[..., object] | None = None
-        # handed and not yet delivered, of each publisher
-        self._handed: dict[Publisher, Parcel] = {}
 
-    def join(self, listener: Listener, subscription: Subscription) -> Channel:
+    # -- nodes -----------------------------------------------------------------------------------
+
+    def join(self, listener: Listener, subscription: Subscription) -> None:
         """Add a listener with its subscription; only that of the first of a topic is read."""
         profile = subscription.qos_profile
         key = (subscription.topic_name, subscription.msg_type, profile.reliability,
@@ -214,13 +73,10 @@ class Exchange:
         channel = self._channels.setdefault(key, Channel())
         if channel.listeners:
             # it stays in the graph, and its queue is overwritten
-            listener.node._subscriptions.remove(subscription)
+            set_aside(listener.node, subscription)
         channel.listeners.append((listener, subscription))
-        named = self._named.setdefault(subscription.topic_name, [])
-        if channel not in named:
-            named.append(channel)
-        self._known.clear()
-        return channel
+        self._heard[subscription] = channel
+        self._connect()
 
     def leave(self, node: Node) -> None:
         """Remove the listeners of `node`, and return its subscriptions to it."""
@@ -230,16 +86,23 @@ class Exchange:
                     continue
                 first = channel.listeners[0][1] is subscription
                 channel.listeners.remove((listener, subscription))
-                if not first:
-                    node._subscriptions.append(subscription)
-                elif channel.listeners:
+                del self._heard[subscription]
+                take_back(listener.node, subscription)
+                if first and channel.listeners:
                     heir, inherited = channel.listeners[0]
-                    heir.node._subscriptions.append(inherited)
-                    heir.node._wake_executor()
-        for publisher in set(self._handed).intersection(node.publishers):
-            self._handed.pop(publisher).release()
+                    take_back(heir.node, inherited)
+        for outlet in [outlet for outlet in self._outlets.values() if outlet.node is node]:
+            outlet.release()
+            del self._outlets[outlet.publisher]
         self._queue = [entry for entry in self._queue if entry[2].node is not node]
         heapq.heapify(self._queue)
+        self._connect()
+
+    def _connect(self, *outlets: Outlet) -> None:
+        """Renew the channels of publishers, of all when none is given."""
+        for outlet in outlets or tuple(self._outlets.values()):
+            outlet.channels = [channel for (topic, *_), channel in self._channels.items()
+                               if topic == outlet.topic and channel.listeners]
 
     @contextmanager
     def spun(self, executor: Executor) -> Iterator[None]:
@@ -249,85 +112,65 @@ class Exchange:
             yield
         finally:
             self._spinning = self._schedule = None
-            for handed in list(self._handed.values()):
-                handed.release()
+            for outlet in tuple(self._outlets.values()):
+                outlet.release()
 
-    def send(self, publisher: Publisher, data: bytes, publish: Callable[[], object]) -> None:
+    # -- messages --------------------------------------------------------------------------------
+
+    def send(self, node: Any, publisher: Publisher, writer: Writer, value: Any) -> None:
         """
         Deliver a message to the nodes of this process, and publish it for all others.
 
         Within a turn it is delivered in that turn and published after it, with all messages of the
         turn to which nodes of this process subscribe: the middleware has them in their order. A
         message of another thread is handed to the executor's; if the one before still waits, the
-        executor is behind, and this one goes by the middleware, whose queues are bounded. So does
-        what is sent between turns. What is delivered to all that subscribe is not published.
+        executor is behind, and both go by the middleware, whose queues are bounded. So does what
+        is sent between turns. What is delivered to all that subscribe is not published.
+
+        Parameters
+        ----------
+        node : SuiteNode
+        publisher : Publisher
+            Of that node.
+        writer : Writer
+            Has made the message, and serializes it.
+        value : ChainMessage
         """
-        before = self._handed.get(publisher)
-        channels = self._channels_of(publisher)
+        outlet = self._outlets.get(publisher)
+        if outlet is None:
+            outlet = Outlet(node, publisher)
+            self._connect(outlet)
+            self._outlets[publisher] = outlet
+        parcel = Parcel(writer, value)
         thread = threading.get_ident()
         schedule = self._schedule
-        if before is not None:
-            before.release()
-        if channels and thread == self._thread:
-            for channel in self._route(publisher, Parcel(data, publish)):
-                self._enqueue(channel, data)
-        elif channels and before is None and schedule is not None and thread != self._spinning:
-            handed = self._handed[publisher] = Parcel(data, publish)
-            schedule(self._take, publisher, handed)
+        if outlet.channels and thread == self._thread:
+            self._deliver(outlet, parcel)
+        elif (outlet.channels and schedule is not None and thread != self._spinning
+                and not outlet.handed):
+            outlet.handed.append(parcel)
+            schedule(self._take, outlet)
         else:
-            # the nodes of this process expect it before its copy can come
-            for channel in channels:
-                channel.leave(data)
-            publish()
+            while outlet.handed:
+                outlet.leave(outlet.handed.popleft())
+            outlet.leave(parcel)
+            outlet.flush()
 
-    def _take(self, publisher: Publisher, parcel: Parcel) -> None:
-        """Deliver a message that was handed over."""
-        try:
-            self._turn([(channel, parcel.data) for channel in self._route(publisher, parcel)])
-        finally:
-            self._handed.pop(publisher, None)
-
-    def _route(self, publisher: Publisher, parcel: Parcel) -> list[Channel]:
-        """
-        Return the channels that deliver a message now; it is published later if others need it.
-
-        Others are subscriptions outside of the exchange, and channels in which it would overtake.
-        """
-        channels = self._channels_of(publisher)
-        able = [channel for channel in channels
-                if channel not in self._passed and channel.clear()]
-        own = sum(len(channel.listeners) for channel in able)
-        if len(able) < len(channels) or subscribers(publisher) > own or not parcel.withdraw():
-            for channel in channels:
-                (channel.expect if channel in able else channel.leave)(parcel.data)
-            self._later.append(parcel.release)
-        return able
-
-    def arrived(self, channel: Channel, data: bytes) -> None:
-        """Deliver a message of the middleware, and all that are published because of it."""
-        if not channel.returned(data):
-            self._turn([(channel, data)])
-
-    def _turn(self, messages: list[tuple[Channel, bytes]]) -> None:
-        """Deliver messages, and all that are published because of them."""
-        if self._thread is not None:
-            # a callback that spins: its turn goes on below
-            for message in messages:
-                self._enqueue(*message)
+    def arrived(self, subscription: Subscription, data: bytes) -> None:
+        """Deliver a message of the middleware, and all that are sent because of it."""
+        channel = self._heard.get(subscription)
+        # of a node that has left, or read for another listener already
+        if channel is None or channel.listeners[0][1] is not subscription:
             return
-        self._thread = threading.get_ident()
+        if channel.returned(data):
+            return
         try:
-            for message in messages:
-                self._enqueue(*message)
-            while self._queue:
-                _, _, listener, data, decoded = heapq.heappop(self._queue)
-                listener.take(data, decoded)
-        finally:
-            self._thread = None
-            self._passed.clear()
-            self._queue.clear()
-            while self._later:
-                self._later.popleft()()
+            value = channel.listeners[0][0].read(data)
+        except MessageError as error:
+            channel.refuse(error)
+            return
+        self._enqueue(channel, value)
+        self._turn()
 
     def afterwards(self, call: Callable[[], object]) -> None:
         """Call at the end of the present turn; at once between turns."""
@@ -336,16 +179,51 @@ class Exchange:
         else:
             call()
 
-    def _channels_of(self, publisher: Publisher) -> list[Channel]:
-        channels = self._known.get(publisher)
-        if channels is None:
-            channels = self._known[publisher] = self._named.get(publisher.topic_name, [])
-        return channels
+    # -- a turn ----------------------------------------------------------------------------------
 
-    def _enqueue(self, channel: Channel, data: bytes) -> None:
-        """Queue a message for all listeners of its topic; the first decodes it."""
+    def _take(self, outlet: Outlet) -> None:
+        """Deliver a message that was handed over, unless it was left to the middleware since."""
+        try:
+            parcel = outlet.handed.popleft()
+        except IndexError:
+            return
+        self._deliver(outlet, parcel)
+        self._turn()
+
+    def _turn(self) -> None:
+        """Deliver what is queued, and all that is sent because of it."""
+        if self._thread is not None:
+            # a callback that spins: its turn goes on below
+            return
+        self._thread = threading.get_ident()
+        try:
+            while self._queue:
+                _, _, listener, value = heapq.heappop(self._queue)
+                listener.callback(value)
+        finally:
+            self._thread = None
+            self._passed.clear()
+            self._queue.clear()
+            while self._later:
+                self._later.popleft()()
+
+    def _deliver(self, outlet: Outlet, parcel: Parcel) -> None:
+        """Queue a message for the listeners of its topic; what others need is published later."""
+        for channel in outlet.channels:
+            if channel in self._passed or not channel.clear():
+                # it would overtake
+                channel.leave(parcel)
+                continue
+            parcel.delivered.append(channel)
+            if parcel.writer.refusal:
+                channel.refuse(MessageError(parcel.writer.refusal))
+            else:
+                self._enqueue(channel, parcel.value)
+        outlet.waiting.append(parcel)
+        self._later.append(outlet.flush)
+
+    def _enqueue(self, channel: Channel, value: Any) -> None:
+        """Queue a message for all listeners of its topic."""
         self._passed.add(channel)
-        decoded: list[Any] = []
         for listener, _ in channel.listeners:
-            heapq.heappush(self._queue, (listener.rank, next(self._order), listener, data,
-                                         decoded))
+            heapq.heappush(self._queue, (listener.rank, next(self._order), listener, value))

@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any
 
 from rclpy.clock import Clock, ClockType
 from rclpy.event_handler import SubscriptionEventCallbacks
-from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.qos import QoSCompatibility, QoSProfile, qos_check_compatible
 
 from c3p_ros.diagnostics import OK, WARN, Diagnostics
 from c3p_ros.endpoints import UNNAMED, TopicEndpoint, node_of
 from c3p_ros.orderly_node import OrderlyNode
+from c3p_ros.rclpy_parts import InvalidHandle
 
 if TYPE_CHECKING:
     from rclpy.subscription import Subscription
@@ -158,7 +158,7 @@ class InputWatch:
         for subscription in tuple(self._subscriptions.get(topic, ())):
             try:
                 matched[subscription] = subscription.get_publisher_count()
-            except rclpy_implementation.InvalidHandle:
+            except InvalidHandle:
                 self.discard(subscription)
         if not matched or max(matched.values()) >= self._node.count_publishers(topic):
             return {}

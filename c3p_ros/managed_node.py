@@ -8,10 +8,10 @@ from typing import Any, NoReturn
 
 from lifecycle_msgs.msg import State
 from lifecycle_msgs.srv import ChangeState
-from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import LifecycleNodeMixin
 
 from c3p_ros.node import SuiteNode
+from c3p_ros.rclpy_parts import RCLError, end_life, guard_transitions, life_of
 
 
 class _Ended:
@@ -29,10 +29,10 @@ class _Ended:
     transition_graph: tuple[()] = ()
 
     def trigger_transition_by_id(self, transition_id: int, publish_update: bool) -> NoReturn:
-        raise rclpy_implementation.RCLError(f'transition {transition_id}: the node has ended')
+        raise RCLError(f'transition {transition_id}: the node has ended')
 
     def get_transition_by_label(self, label: str) -> NoReturn:
-        raise rclpy_implementation.RCLError(f'transition {label!r}: the node has ended')
+        raise RCLError(f'transition {label!r}: the node has ended')
 
 
 class ManagedSuiteNode(LifecycleNodeMixin, SuiteNode):
@@ -57,27 +57,21 @@ class ManagedSuiteNode(LifecycleNodeMixin, SuiteNode):
         """Create the node and the services of its life cycle."""
         SuiteNode.__init__(self, name, *schemas, **options)
         LifecycleNodeMixin.__init__(self)
-        self._change = self._service_change_state.callback
-        self._service_change_state.callback = self._on_change_state
-        self.at_end(self._end_machine)
+        self._change = guard_transitions(self, self._on_change_state)
+        self.at_end(lambda: end_life(self, _Ended()))
 
     @property
     def life(self) -> int:
         """Present state of the life cycle, a constant of lifecycle_msgs/State."""
-        return int(self._state_machine.current_state[0])
+        return life_of(self)[0]
 
     def _on_change_state(self, request: ChangeState.Request, response: ChangeState.Response
                          ) -> ChangeState.Response:
         try:
             return self._change(request, response)
-        except rclpy_implementation.RCLError as error:
-            label = self._state_machine.current_state[1]
+        except RCLError as error:
+            _, label = life_of(self)
             self.get_logger().warning(f'refused: transition {request.transition.id} from the '
                                       f'state {label}: {error}'.splitlines()[0])
             response.success = False
             return response
-
-    def _end_machine(self) -> None:
-        # rclpy leaves its machine to the garbage collector, and the services with it; without the
-        # node's reference it goes as soon as the executor has let go of the services
-        self._state_machine = _Ended()

@@ -4,23 +4,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
-from typing import Any
+from operator import itemgetter
 
 import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Pose, Quaternion, Twist
 
 from c3p_description.model import Array, CasterRobot
-from c3p_ros.cdr import (
-    EarlyMessageError,
-    JointStateRead,
-    JointValues,
-    MessageError,
-    TrajectoryRead,
-    nanoseconds_of,
-)
+from c3p_ros.cdr import EarlyMessageError, MessageError, nanoseconds_of
+from c3p_ros.chain_messages import JointFields, TrajectoryMessage
 from c3p_ros.wire import check_finite
 
 # largest deviation of a quaternion's length from one
@@ -77,11 +71,11 @@ def yaw_of(orientation: Quaternion, where: str) -> float:
 
 def yaw_of_parts(parts: Sequence[float], where: str) -> float:
     """Return the yaw of a quaternion (x, y, z, w); errors as `yaw_of`."""
-    length = math.sqrt(sum(p * p for p in parts))
+    x, y, z, w = parts
+    length = math.sqrt(x * x + y * y + z * z + w * w)
     if not abs(length - 1.0) <= QUATERNION_TOLERANCE:
         raise MessageError(f'{where} = {list(parts)}: not a rotation (its length is '
                            f'{length:.3g}); for no rotation send w = 1')
-    x, y, z, w = parts
     # of roll, pitch and yaw about fixed axes (REP 103); the length does not matter
     return math.atan2(2.0 * (w * z + x * y), w * w + x * x - y * y - z * z)
 
@@ -153,24 +147,22 @@ def pose_of(pose: Pose, where: str) -> Array:
     MessageError
         A coordinate that is not finite, or an orientation that is not a rotation.
     """
-    x, y = pose.position.x, pose.position.y
-    _check_position(x, y, where)
-    return np.array([x, y, yaw_of(pose.orientation, f'{where}.orientation')])
+    position = pose.position
+    turn = pose.orientation
+    return planar_pose((position.x, position.y, position.z, turn.x, turn.y, turn.z, turn.w), where)
 
 
 def planar_pose(parts: Sequence[float], where: str) -> Array:
     """Return (x, y, yaw) of seven numbers, position and quaternion; errors as `pose_of`."""
-    _check_position(parts[0], parts[1], where)
-    return np.array([parts[0], parts[1], yaw_of_parts(parts[3:], f'{where}.orientation')])
-
-
-def _check_position(x: float, y: float, where: str) -> None:
+    x = parts[0]
+    y = parts[1]
     if not abs(x) + abs(y) <= LARGEST_VALUE:
         raise MessageError(f'{where}.position = ({x}, {y}): must be finite and at most '
                            f'{LARGEST_VALUE:g}')
+    return np.array([x, y, yaw_of_parts(parts[3:], f'{where}.orientation')])
 
 
-def planar_points(read: TrajectoryRead, frame: str) -> tuple[Array, Array, Array]:
+def planar_points(read: TrajectoryMessage, frame: str) -> tuple[Array, Array, Array]:
     """
     Return times (k,), poses (k, 3) with continuous yaw and velocities (k, 3) of a trajectory.
 
@@ -199,7 +191,7 @@ def planar_points(read: TrajectoryRead, frame: str) -> tuple[Array, Array, Array
     return read.time, np.column_stack([place[:, :2], yaw]), rate[:, [0, 1, 5]]
 
 
-def _name_culprit(read: TrajectoryRead) -> None:
+def _name_culprit(read: TrajectoryMessage) -> None:
     for k, (place, rate) in enumerate(zip(read.transforms.tolist(), read.velocities.tolist(),
                                           strict=True)):
         planar_pose(place, f'points[{k}]')
@@ -222,35 +214,47 @@ def fill_pose(pose: Pose, values: Array, topic: str = 'pose') -> Pose:
     return pose
 
 
+def picker(places: Sequence[int]) -> Callable[[Sequence[float]], tuple[float, ...]]:
+    """
+    Return a function that picks the values at these places of a sequence.
+
+    >>> picker([2, 0])((5.0, 6.0, 7.0)), picker([1])((5.0, 6.0)), picker([])(())
+    ((7.0, 5.0), (6.0,), ())
+    """
+    if len(places) > 1:
+        return itemgetter(*places)
+    return lambda values: tuple(values[place] for place in places)
+
+
 class _Fields:
     """Selects the values of some joints from JointState messages with any order of joints."""
 
     def __init__(self, wanted: list[str]) -> None:
         self._wanted = wanted
         # of the last message; a first one without names is not known either
-        self._names: Sequence[str] | None = None
-        self._order: list[int] = []
-        # until a message had all values NaN is one that is not known yet
+        self._names: tuple[str, ...] | None = None
+        # NaN is not known yet until the first complete message
         self._begun = False
 
-    def __call__(self, message: JointValues, *fields: str) -> Array:
+    def __call__(self, message: JointFields, *fields: str) -> Array:
         """Return the values of one field after the other."""
-        # plain lists: for a handful of joints they are several times faster than arrays
+        # plain tuples: for a handful of joints they are several times faster than arrays
         names = message.name
-        picked = []
-        if names != self._names:
+        picked: tuple[float, ...] = ()
+        # one writer or reader names them by the same tuple
+        if names is not self._names and tuple(names) != self._names:
             self._learn(names)
         for field in fields:
             values = getattr(message, field)
             if len(values) != len(names):
                 raise MessageError(f'{field} has {len(values)} values for {len(names)} names')
-            picked += [values[i] for i in self._order]
+            picked += self._pick(values)
         if not sum(map(abs, picked)) <= LARGEST_VALUE:
             self._name_culprit(fields, picked)
         self._begun = True
         return np.array(picked)
 
-    def _name_culprit(self, fields: Sequence[str], picked: list[float]) -> None:
+    def _name_culprit(self, fields: Sequence[str], picked: Sequence[float]) -> None:
         for (field, joint), value in zip(product(fields, self._wanted), picked, strict=True):
             if not abs(value) <= LARGEST_VALUE:
                 early = not self._begun and math.isnan(value)
@@ -259,32 +263,21 @@ class _Fields:
                     f'{LARGEST_VALUE:g}')
 
     def _learn(self, names: Sequence[str]) -> None:
+        """Find the places of the wanted joints."""
         missing = [name for name in self._wanted if name not in names]
         if missing:
-            raise MessageError(f'joints {missing} are missing; the message names {names[:12]}')
+            raise MessageError(f'joints {missing} are missing; the message names '
+                               f'{list(names[:12])}')
         doubled = sorted({name for name in self._wanted if names.count(name) > 1})
         if doubled:
             raise MessageError(f'joints {doubled} are named more than once')
-        self._names = list(names)
-        self._order = [names.index(name) for name in self._wanted]
-
-
-class _Reading:
-    """The last message that codings of the same joints have read, and its values."""
-
-    def __init__(self) -> None:
-        self.last: tuple[JointStateRead | None, Any] = (None, None)
-
-
-_READINGS: dict[tuple[Any, ...], _Reading] = {}
+        self._names = tuple(names)
+        self._pick = picker([names.index(name) for name in self._wanted])
 
 
 class JointCoding:
     """
     Conversion between JointState messages and the angles of the model.
-
-    A message that several nodes of a process get is converted once: what `read` returns must not
-    be changed.
 
     Parameters
     ----------
@@ -302,10 +295,8 @@ class JointCoding:
         self._both_signs = np.tile(self._sign, 2)
         self._both_zeros = np.concatenate([self._zero, np.zeros(2 * robot.count)])
         self._fields = _Fields(self.names)
-        self._reading = _READINGS.setdefault(
-            (*self.names, *self._sign.tolist(), *self._zero.tolist()), _Reading())
 
-    def read(self, message: JointValues) -> tuple[Array, Array, Array, Array]:
+    def read(self, message: JointFields) -> tuple[Array, Array, Array, Array]:
         """
         Return ``steering, steering_rate, wheel_angle, wheel_rate`` of the model, rad and rad/s.
 
@@ -314,20 +305,13 @@ class JointCoding:
         MessageError
             Missing or doubled joints, wrong sizes, values that are not finite: each named.
         """
-        known, found = self._reading.last
-        if known is message:
-            return found
         values = self._fields(message, 'position', 'velocity')
         values *= self._both_signs
         values += self._both_zeros
         n = self.robot.count
-        found = values[:n], values[2 * n:3 * n], values[n:2 * n], values[3 * n:]
-        # which cannot change
-        if isinstance(message, JointStateRead):
-            self._reading.last = message, found
-        return found
+        return values[:n], values[2 * n:3 * n], values[n:2 * n], values[3 * n:]
 
-    def positions(self, message: JointValues) -> tuple[Array, Array]:
+    def positions(self, message: JointFields) -> tuple[Array, Array]:
         """
         Return ``steering, wheel_angle`` of the model, rad; velocities may be missing.
 
@@ -377,7 +361,7 @@ class EffortCoding:
         self._sign = robot.effort_sign
         self._fields = _Fields(self.names)
 
-    def read(self, message: JointValues) -> Array:
+    def read(self, message: JointFields) -> Array:
         """
         Return the torques (robot.efforts,), N·m.
 

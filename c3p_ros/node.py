@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -18,19 +17,21 @@ from rclpy.qos import (
     ReliabilityPolicy,
     qos_profile_sensor_data,
 )
+from rclpy.subscription import Subscription
 
 from c3p_description.model import Array, CasterRobot
 from c3p_description.reading.loader import describe_casters
 from c3p_description.reading.urdf import read_urdf
 from c3p_ros.cdr import EarlyMessageError, PublishError
+from c3p_ros.channels import Listener, subscribers
 from c3p_ros.diagnostics import Diagnostics
-from c3p_ros.exchange import Exchange, Listener, subscribers
+from c3p_ros.exchange import Exchange
 from c3p_ros.input_watch import WatchedNode
 from c3p_ros.messages import MessageError, check_age, ns_to_stamp, pose_numbers
 from c3p_ros.parameters import MoreEntries, Parameters
 from c3p_ros.real_time import CrowdedProcessor
 from c3p_ros.schema import COMMON
-from c3p_ros.wire import READERS
+from c3p_ros.wire import READERS, Writer
 
 try:
     from tf2_msgs.msg import TFMessage
@@ -84,9 +85,9 @@ class SuiteNode(WatchedNode):
         """Declare the parameters and load the robot."""
         super().__init__(name, **options)
         self._started = time.monotonic()
-        # of nodes that share an executor, and what joins it
-        self._exchange: Exchange | None = None
-        self._joins: list[Callable[[Exchange], None]] = []
+        # its own, or that of the nodes that share an executor
+        self._exchange = Exchange()
+        self._listening: list[tuple[Listener, Subscription]] = []
         self.at_end(self._leave)
         # fixed at the start: read several times a cycle
         self._simulated = bool(self.get_parameter('use_sim_time').value)
@@ -161,82 +162,75 @@ class SuiteNode(WatchedNode):
     def listen(self, kind: type, topic: str, callback: Callable[[Any], None],
                profile: QoSProfile, rank: int = 1) -> None:
         """
-        Subscribe to a message type of the control chain; `callback` gets the result of wire.py.
+        Subscribe to a message type of the control chain; `callback` gets its immutable value.
 
         Parameters
         ----------
         kind : type
-            JointState, Odometry or AccelStamped.
+            JointState, Odometry, AccelStamped or MultiDOFJointTrajectory.
         topic : str
         callback : callable
-            Gets a JointStateRead, OdometryRead or AccelRead.
+            Gets a message of chain_messages.py: of this process as it was sent, of others as it
+            was read.
         profile : QoSProfile
         rank : int
             As of `Listener`.
         """
-        read = READERS[kind]()
-        channel = None
-
         def received(data: bytes) -> None:
-            if channel is not None and self._exchange is not None:
-                self._exchange.arrived(channel, data)
-                return
-            try:
-                message = read(data)
-            except MessageError as error:
-                self.diagnostics.refuse(topic, error)
-                return
-            callback(message)
-
-        def join(exchange: Exchange) -> None:
-            nonlocal channel
-            channel = exchange.join(Listener(self, topic, read, callback, rank), subscription)
+            self._exchange.arrived(subscription, data)
 
         subscription = self.create_subscription(kind, topic, received, profile, raw=True)
-        self._joins.append(join)
-        if self._exchange is not None:
-            join(self._exchange)
+        listening = Listener(self, topic, READERS[kind](), callback, rank), subscription
+        self._listening.append(listening)
+        self._exchange.join(*listening)
 
     def join(self, exchange: Exchange) -> None:
-        """Share what `listen` subscribes with the other nodes of an executor."""
+        """Share what `listen` subscribes and `send` publishes with the nodes of an executor."""
+        self._exchange.leave(self)
         self._exchange = exchange
-        for join in self._joins:
-            join(exchange)
+        for listening in self._listening:
+            exchange.join(*listening)
 
     def _leave(self) -> None:
-        exchange = self._exchange
-        self._exchange = None
-        if exchange is not None:
-            exchange.leave(self)
+        self._listening.clear()
+        self.join(Exchange())
 
-    def send(self, publisher: Publisher, write: Callable[..., Any], *arguments: Any, **values: Any
-             ) -> bool:
+    def send(self, publisher: Publisher, writer: Writer, *arguments: Any, **values: Any) -> bool:
         """
-        Write a message and give it to `publisher`; return whether it could be written.
+        Send a message of the control chain; return whether it could be made.
 
-        The message is ``write(*arguments, **values)``. If that raises PublishError, nothing is
-        published and the diagnostics show the reason; the caller then does what is safe. Where
-        nodes of this process subscribe to it they get it at once, and other processes, if they
-        subscribe, after what it causes in this one. May be called from any thread.
+        The message is ``writer.message(*arguments, **values)``. If that raises PublishError,
+        nothing is sent and the diagnostics show the reason; the caller then does what is safe.
+        Nodes of this process that subscribe to it get the value at once; for other processes, if
+        they subscribe, it is serialized after what it causes in this one. From any thread.
         """
         try:
-            message = write(*arguments, **values)
+            message = writer.message(*arguments, **values)
         except PublishError as error:
             self.diagnostics.withhold(error)
             return False
-        if self._exchange is None or message.__class__ is not bytes:
-            self.publish(publisher, message)
-        else:
-            self._exchange.send(publisher, message,
-                                functools.partial(self.publish, publisher, message))
+        self._exchange.send(self, publisher, writer, message)
+        return True
+
+    def send_typed(self, publisher: Publisher, make: Callable[..., Any], *arguments: Any,
+                   **values: Any) -> bool:
+        """
+        Publish the message of rclpy that ``make(*arguments, **values)`` returns.
+
+        Returns whether it could be made, as `send`; nodes of this process get it by the middleware
+        as well.
+        """
+        try:
+            message = make(*arguments, **values)
+        except PublishError as error:
+            self.diagnostics.withhold(error)
+            return False
+        self.publish(publisher, message)
         return True
 
     def afterwards(self, call: Callable[[], object]) -> None:
         """Call after what the present message causes in this process."""
-        if self._exchange is None:
-            call()
-        else:
-            self._exchange.afterwards(call)
+        self._exchange.afterwards(call)
 
     def publish(self, publisher: Publisher, message: Any) -> None:
         """Publish a message; without effect once the context has been shut down."""

@@ -16,6 +16,8 @@ from typing import Any
 
 from rclpy.node import Node
 
+from c3p_ros.rclpy_parts import drop_type_descriptions
+
 
 class OrderlyNode(Node):
     """
@@ -75,6 +77,4 @@ class OrderlyNode(Node):
             self._ends.close()
         finally:
             super().destroy_node()
-            # rclpy 10 leaves this service, and with it the name of the node in the graph, to the
-            # garbage collector
-            self.__dict__.pop('_type_description_service', None)
+            drop_type_descriptions(self)

@@ -23,9 +23,16 @@ from rcl_interfaces.msg import (
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from c3p_description.settings import type_words, violation
-from c3p_description.texts import brief
-from c3p_ros.schema import Entries, ParameterError, converted, read_schema, typed, values_class
+from c3p_ros.rclpy_parts import overrides_of
+from c3p_ros.schema import (
+    Entries,
+    ParameterError,
+    converted,
+    read_schema,
+    typed,
+    values_class,
+    violation,
+)
 
 __all__ = ['ParameterError', 'Parameters', 'read_schema', 'violation']
 
@@ -62,16 +69,6 @@ def _descriptor(entry: Mapping[str, Any]) -> ParameterDescriptor:
     elif rules:
         descriptor.additional_constraints = ', '.join(f'{k} {v}' for k, v in rules.items())
     return descriptor
-
-
-def overrides_of(node: Node) -> dict[str, Parameter]:
-    """
-    Return the parameters that a node was started with: of files, command line and constructor.
-
-    rclpy has no public access to them before they are declared. This is the only use of its
-    private attribute; a test holds it for each distribution.
-    """
-    return dict(node._parameter_overrides)
 
 
 class Parameters:

@@ -27,6 +27,7 @@ from sensor_msgs.msg import JointState
 from c3p_ros.diagnostics import ERROR, OK, WARN
 from c3p_ros.endpoints import node_of
 from c3p_ros.node import SuiteNode
+from c3p_ros.rclpy_parts import sequence_numbers, set_aside, take_back
 
 # between two counts, s of real time
 PERIOD = 0.1
@@ -80,23 +81,19 @@ class SequenceProbe:
         self._subscription = node.create_subscription(
             JointState, topic, lambda message: None, PROBED, raw=True)
         # read by `numbers`: the executor gives no sequence numbers
-        node._subscriptions.remove(self._subscription)
+        set_aside(node, self._subscription)
         # it receives what the node's own subscription may not
         node.inputs.discard(self._subscription)
 
     def numbers(self) -> list[int]:
         """Return the sequence numbers of the messages since the last call."""
-        found = []
-        with self._subscription.handle:
-            while (taken := self._subscription.handle.take_message(JointState, True)) is not None:
-                # 0 where the middleware has none: then no publisher is ever alone
-                found.append(taken[1].get('publication_sequence_number') or 0)
-        return found
+        # 0 where the middleware has none: then no publisher is ever alone
+        return sequence_numbers(self._subscription)
 
     def close(self) -> None:
         """Unsubscribe."""
         # only what a node has in its list is destroyed with its event handlers
-        self._node._subscriptions.append(self._subscription)
+        take_back(self._node, self._subscription)
         self._node.destroy_subscription(self._subscription)
 
 

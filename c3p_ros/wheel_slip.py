@@ -71,7 +71,7 @@ def read_slip(message: Any, joints: Sequence[str]) -> WheelSlip:
 
     Parameters
     ----------
-    message : JointState, JointStateRead or DiagnosticArray
+    message : JointState, JointStateMessage or DiagnosticArray
     joints : sequence of str
         Wheel joints.
 

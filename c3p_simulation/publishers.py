@@ -6,7 +6,7 @@ from __future__ import annotations
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
 
-from c3p_ros.exchange import subscribers
+from c3p_ros.channels import subscribers
 from c3p_ros.messages import ns_to_stamp
 from c3p_ros.node import RECORDED, RELIABLE, SuiteNode
 from c3p_ros.wire import PlanarOdometryWriter
@@ -48,4 +48,4 @@ class ClockPublisher:
     def publish(self, stamp: int) -> None:
         """Publish a time in ns."""
         if self._publisher is not None:
-            self._node.send(self._publisher, Clock, clock=ns_to_stamp(stamp))
+            self._node.send_typed(self._publisher, Clock, clock=ns_to_stamp(stamp))

@@ -20,7 +20,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from c3p_hardware.wheel_gate import NO_COMMAND, GateSettings, WheelGate
-from c3p_ros.cdr import JointStateRead
+from c3p_ros.chain_messages import JointStateMessage
 from c3p_ros.diagnostics import OK, WARN
 from c3p_ros.messages import EffortCoding, JointCoding, MessageError, check_age
 from c3p_ros.node import LATEST, RECORDED, SuiteNode
@@ -133,7 +133,7 @@ class SimulationNode(SuiteNode):
             self.send(self._joint_pub, self._write_joints, stamp, **values)
         return stamp, truth, sample is not None
 
-    def _on_effort(self, message: JointStateRead) -> None:
+    def _on_effort(self, message: JointStateMessage) -> None:
         stamp = message.stamp
         try:
             torque = self._efforts.read(message)

@@ -20,6 +20,7 @@ from virtual_time import VirtualTime
 
 from c3p_bringup import nodes
 from c3p_controller.velocity_controller_node import VelocityControllerNode
+from c3p_ros.exchange import Exchange
 from c3p_ros.messages import fill_pose, pose_of
 from c3p_ros.middleware import of_this_process
 from c3p_ros.orderly_node import OrderlyNode
@@ -64,9 +65,12 @@ class Bench:
     ----------
     clock : VirtualTime or RealTime, optional
         The latter where other processes take part.
+    shared : bool
+        Nodes get each other's messages as values, as in a session of one process; without it
+        through the middleware, as between processes.
     """
 
-    def __init__(self, clock=None):
+    def __init__(self, clock=None, shared=False):
         self.time, self._installed = clock or VirtualTime(), ExitStack()
         self._installed.enter_context(self.time.installed())
         self.time.serve = self.serve
@@ -74,10 +78,13 @@ class Bench:
         self.context = rclpy.Context()
         rclpy.init(context=self.context)
         self.executor = BenchExecutor(context=self.context)
+        self.exchange = Exchange() if shared else None
+        if shared:
+            self._installed.enter_context(self.exchange.spun(self.executor))
         # ends as nodes of the suite do, on each version of rclpy
         self.talker = OrderlyNode('talker', context=self.context)
         self.executor.add_node(self.talker)
-        self.nodes, self._publishers, self.removed = {}, {}, False
+        self.nodes, self._publishers, self._heard, self.removed = {}, {}, {}, False
         # in whose place another one of the same name has come
         self._replaced = []
         self.health = {}
@@ -101,6 +108,8 @@ class Bench:
         if name in self.nodes:
             self._replaced.append(self.nodes[name])
         self.nodes[name] = node
+        if self.exchange is not None:
+            node.join(self.exchange)
         self.executor.add_node(node)
         return node
 
@@ -190,8 +199,12 @@ class Bench:
             if keep:
                 del heard[:-keep]
 
-        self.talker.create_subscription(kind, topic, take, profile)
+        self._heard[topic] = self.talker.create_subscription(kind, topic, take, profile)
         return heard
+
+    def forget(self, topic):
+        """End the last subscription of `collect` to a topic."""
+        self.talker.destroy_subscription(self._heard.pop(topic))
 
     def publisher(self, kind, topic, profile=10):
         """Return a publisher that somebody listens to."""

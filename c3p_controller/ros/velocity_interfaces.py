@@ -24,7 +24,7 @@ from c3p_controller.command_interlock import STARTING
 from c3p_controller.paper.chain import PaperChain
 from c3p_controller.ros.wheel_output import NOTHING, ChainNode, Decision
 from c3p_controller.torque_law import Preview, Sensed
-from c3p_ros.cdr import JointStateRead, TrajectoryRead
+from c3p_ros.chain_messages import JointStateMessage, TrajectoryMessage
 from c3p_ros.diagnostics import ERROR, OK, Diagnostics, warned
 from c3p_ros.messages import MessageError, planar_points, stamp_to_ns, twist_of
 from c3p_ros.node import LATCHED, LATEST, RELIABLE
@@ -124,7 +124,7 @@ class FollowerAdapter:
 
     def connect(self, node: ChainNode, carry_out: CarryOut) -> None:
         """Subscribe to the preview."""
-        def received(message: TrajectoryRead) -> None:
+        def received(message: TrajectoryMessage) -> None:
             try:
                 stamp = node.cycle_stamp(message.stamp, node.interlock.command_timeout)
                 self._chain.take_preview(stamp, Preview(*planar_points(message, node.frame)))
@@ -180,7 +180,7 @@ class PaperAdapter:
         self._chain.reset(sensed)
         return Decision(brakes=True, stop='the desired acceleration is not finite', report=WELL)
 
-    def _on_dynamics(self, message: JointStateRead) -> None:
+    def _on_dynamics(self, message: JointStateMessage) -> None:
         node = self._node
         if not self._chain.expects(message.stamp):
             return

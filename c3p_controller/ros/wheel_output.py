@@ -22,7 +22,7 @@ from c3p_ros.diagnostics import ERROR, OK, Diagnostics
 from c3p_ros.messages import EffortCoding
 from c3p_ros.node import LATEST
 from c3p_ros.parameters import Parameters
-from c3p_ros.wire import JointStateWriter
+from c3p_ros.wire import JointStateWriter, Writer
 
 
 class Decision(NamedTuple):
@@ -78,9 +78,8 @@ class ChainNode(Protocol):
                ) -> None:
         """Subscribe to a message type of the chain; parameters as in `SuiteNode.listen`."""
 
-    def send(self, publisher: Any, write: Callable[..., Any], *arguments: Any, **values: Any
-             ) -> bool:
-        """Publish a message; return whether it was written; parameters as in `SuiteNode.send`."""
+    def send(self, publisher: Any, writer: Writer, *arguments: Any, **values: Any) -> bool:
+        """Send a message; return whether it could be made; parameters as in `SuiteNode.send`."""
 
     def create_subscription(self, kind: type, topic: str, callback: Callable[[Any], None],
                             profile: Any) -> Any:

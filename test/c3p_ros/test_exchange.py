@@ -5,12 +5,12 @@
 import pytest
 
 pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
-from exchange_hall import Hall, Talker  # noqa: E402
+from exchange_hall import Hall, Talker, TextWriter  # noqa: E402
 from nav_msgs.msg import Odometry  # noqa: E402
 from rclpy.node import Node  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 
-from c3p_ros.exchange import PATIENCE  # noqa: E402
+from c3p_ros.channels import PATIENCE  # noqa: E402
 from c3p_ros.node import RELIABLE, SENSOR_DATA, SuiteNode  # noqa: E402
 from c3p_ros.session import Session  # noqa: E402
 from c3p_ros.spatial_wire import OdometryWriter  # noqa: E402
@@ -45,10 +45,10 @@ def test_a_cycle_passes_in_the_order_of_ranks_and_copies_are_dropped():
     hall = Hall()
     odom, effort = hall.publisher('odom'), hall.publisher('effort')
     odometry, control, goals, motors = (hall.node() for _ in range(4))
-    hall.listen(odometry, 'joints', lambda _: odom(b'o'))
+    hall.listen(odometry, 'joints', lambda _: odom('o'))
     hall.listen(goals, 'odom', rank=2)
     hall.listen(control, 'joints')
-    hall.listen(control, 'odom', lambda _: effort(b'e'))
+    hall.listen(control, 'odom', lambda _: effort('e'))
     hall.listen(motors, 'effort', rank=0)
     hall.arrive('joints', b'j')
     assert hall.topics() == ['joints', 'joints', 'odom', 'effort', 'odom']
@@ -73,13 +73,13 @@ def hall_with_lost_copies(*own):
 
 def test_copies_after_lost_ones_are_dropped():
     """A queue of one keeps the newest only."""
-    hall, heard = hall_with_lost_copies(b'0', b'1', b'2')
+    hall, heard = hall_with_lost_copies('0', '1', '2')
     hall.arrive('odom', b'2')
     assert len(hall.heard) == heard == 6
 
 
 def test_a_foreign_message_with_the_bytes_of_an_own_one_doubles_no_other(virtual_time):
-    hall, heard = hall_with_lost_copies(b'1', b'2')
+    hall, heard = hall_with_lost_copies('1', '2')
     # of another process, before the copies; one of the three is heard, and nothing twice
     for data in (b'2', b'1', b'2'):
         hall.arrive('odom', data)
@@ -87,7 +87,7 @@ def test_a_foreign_message_with_the_bytes_of_an_own_one_doubles_no_other(virtual
 
 
 def test_a_foreign_message_with_the_bytes_of_a_lost_copy_is_heard_later(virtual_time):
-    hall, heard = hall_with_lost_copies(b'1', b'2')
+    hall, heard = hall_with_lost_copies('1', '2')
     hall.arrive('odom', b'2')
     virtual_time.sleep(PATIENCE)
     hall.arrive('odom', b'1')
@@ -98,8 +98,8 @@ def test_a_topic_passes_once_in_a_turn():
     """In lockstep an effort causes the next joint states: timers must have their turn."""
     hall = Hall()
     joints, effort = hall.publisher('joints'), hall.publisher('effort')
-    hall.listen(hall.node(), 'joints', lambda _: effort(b'e'))
-    hall.listen(hall.node(), 'effort', lambda _: joints(b'next'))
+    hall.listen(hall.node(), 'joints', lambda _: effort('e'))
+    hall.listen(hall.node(), 'effort', lambda _: joints('next'))
     hall.arrive('joints', b'first')
     assert hall.topics() == ['joints', 'effort']
     # they come by the middleware
@@ -111,9 +111,9 @@ def test_a_message_does_not_overtake_one_that_was_left_to_the_middleware():
     """A timer brakes, and the next torque must come behind it."""
     hall = Hall()
     effort = hall.publisher('effort')
-    hall.listen(hall.node(), 'joints', lambda _: effort(b'drive'))
+    hall.listen(hall.node(), 'joints', lambda _: effort('drive'))
     hall.listen(hall.node(), 'effort')
-    effort(b'brake')
+    effort('brake')
     hall.arrive('joints', b'j')
     assert hall.topics() == ['joints']
     hall.arrive('effort', b'brake')
@@ -170,7 +170,7 @@ def test_what_can_wait_is_done_after_the_turn_in_order():
 
     def first(message):
         exchange.afterwards(lambda: done.append(('first', len(hall.heard))))
-        odom(b'o')
+        odom('o')
         if message == 'bad':
             raise ZeroDivisionError
 
@@ -194,16 +194,16 @@ def test_the_middleware_gets_messages_of_a_topic_after_the_turn_in_their_order()
     effort, other = hall.publisher('effort'), hall.publisher('other')
 
     def cause(_):
-        effort(b'drive')
-        effort(b'brake')
-        other(b'o')
+        effort('drive')
+        effort('brake')
+        other('o')
         assert hall.sent == [b'o']
 
     hall.listen(hall.node(), 'joints', cause)
     hall.listen(hall.node(), 'effort')
     hall.arrive('joints', b'j')
     assert hall.sent == [b'o', b'drive', b'brake']
-    effort(b'between turns')
+    effort('between turns')
     assert hall.sent[3:] == [b'between turns']
 
 
@@ -211,7 +211,7 @@ def test_the_middleware_gets_what_others_need_and_no_more():
     """Who subscribes elsewhere has it from the next message on."""
     hall = Hall(others=0)
     effort = hall.publisher('effort')
-    hall.listen(hall.node(), 'joints', lambda _: effort(b'e'))
+    hall.listen(hall.node(), 'joints', lambda _: effort('e'))
     for _ in range(2):
         hall.listen(hall.node(), 'effort')
     hall.arrive('joints', b'j')
@@ -224,7 +224,7 @@ def test_the_middleware_gets_what_others_need_and_no_more():
     hall.arrive('joints', b'j')
     assert hall.sent == [b'e'] and len(hall.heard) == 9
     # what this process cannot deliver at once goes that way, too
-    effort(b'between turns')
+    effort('between turns')
     hall.arrive('joints', b'j')
     assert hall.sent[1:] == [b'between turns', b'e'] and len(hall.heard) == 10
 
@@ -236,8 +236,8 @@ def test_the_end_of_the_context_is_left_to_the_publication():
             raise RuntimeError("publisher's context is invalid")
 
     hall = Hall()
-    effort = Ended(hall, 'effort')
-    hall.listen(hall.node(), 'joints', lambda _: effort(b'e'))
+    effort = Ended(hall, 'effort', hall.node(), TextWriter())
+    hall.listen(hall.node(), 'joints', lambda _: effort('e'))
     hall.listen(hall.node(), 'effort')
     hall.arrive('joints', b'j')
     assert hall.sent == [b'e']

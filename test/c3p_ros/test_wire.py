@@ -244,7 +244,7 @@ def test_a_written_trajectory_is_read_by_rclpy_and_here_alike(frame, child, stam
     # what rclpy writes itself has other bytes where padding is, so it is read again
     for data in (written, serialize(message)):
         read = read_trajectory(data)
-        assert (read.frame_id, read.name, len(read.time)) == (frame, [child], count)
+        assert (read.frame_id, read.name, len(read.time)) == (frame, (child,), count)
         for k, (time, transform, twist) in enumerate(zip(
                 read.time, read.transforms.tolist(), read.velocities.tolist(), strict=True)):
             point = message.points[k]

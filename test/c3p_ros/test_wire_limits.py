@@ -86,7 +86,7 @@ def test_what_is_of_the_size_of_a_robot_is_read(kind):
     if kind is JointState:
         message = JointState(name=[f'joint_{k}' for k in range(MOST_NAMES)],
                              position=[0.5] * MOST_NAMES)
-        assert READERS[kind]()(serialize_message(message)).name == message.name
+        assert READERS[kind]()(serialize_message(message)).name == tuple(message.name)
     else:
         assert torque_law.MOST_POINTS == MOST_POINTS
         assert len(READERS[kind]()(points(MOST_POINTS)).time) == MOST_POINTS
