@@ -103,7 +103,7 @@ class PositionControllerNode(SuiteNode):
 
     def _on_odom(self, message: OdometryMessage) -> None:
         now = self.watch_time()
-        gap = self._odom.age(self.watch_time())
+        gap = self._odom.age(now)
         try:
             stamp = self.cycle_stamp(message.stamp, self._odom.timeout)
             self._time += robot_step(self._stamps.accept(stamp))
@@ -113,10 +113,10 @@ class PositionControllerNode(SuiteNode):
                 return
             pose = planar_pose(message.pose, 'pose')
             speed = planar(message.twist, 'twist')
-            self._frames.odometry(message.frame_id, message.child_frame_id)
         except MessageError as error:
             self.diagnostics.refuse('odom', error)
             return
+        self._frames.pair = message.frame_id, message.child_frame_id
         self._odom.beat(now)
         before = self._pose
         self._pose = pose
@@ -148,10 +148,11 @@ class PositionControllerNode(SuiteNode):
             self._give_up(NO_COMMAND, f'{error}')
             return
         self._goals.progress(stamp, command, pose, law.pace(values))
-        self._goals.report(outcome)
-        if outcome and not values.hold_goal:
-            self._controller.cancel()
-            self._zero()
+        if outcome is not None:
+            self._goals.report(outcome)
+            if not values.hold_goal:
+                self._controller.cancel()
+                self._zero()
 
     def _on_lock(self, before: str | None) -> bool:
         """End the goal if the lock ends it; return whether a goal is active."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -147,15 +148,15 @@ class VelocityControllerNode(SuiteNode):
         self._output.carry_out(decision, stamp)
         self._stop.deceleration = self._law.halts(command)
         taken = time.perf_counter() - begin
-        # the torque is published
-        self.afterwards(lambda: self._end(taken, dt))
+        # the torque is on its way
+        self.afterwards(partial(self._end, taken, dt))
 
     def _end(self, taken: float, dt: float | None) -> None:
         """Prepare the next cycle, and count this one of `dt` s, which has taken `taken` s."""
         begin = time.perf_counter()
         self._law.prepare()
         # simulated cycles have another duration
-        self._steps.add(taken + time.perf_counter() - begin, None if self.simulated_time else dt)
+        self._steps.add(taken + time.perf_counter() - begin, None if self._simulated else dt)
 
     def _on_watch(self) -> None:
         now = self.watch_time()

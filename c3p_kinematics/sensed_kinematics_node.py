@@ -14,6 +14,7 @@ with ``imu.enabled`` the yaw rate of ``imu/data`` (sensor_msgs/Imu) teaches, too
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from c3p_kinematics.ros.node_odometry import calibration_metrics, make_odometry,
 from c3p_kinematics.sample_times import REPEATED
 from c3p_kinematics.singularity import singularity
 from c3p_ros.chain_messages import JointStateMessage
+from c3p_ros.channels import subscribers
 from c3p_ros.cycle import CycleClock, Lifeline
 from c3p_ros.diagnostics import ERROR, OK, WARN
 from c3p_ros.messages import JointCoding, MessageError, pose_of, quaternion_of
@@ -139,11 +141,16 @@ class SensedKinematicsNode(SuiteNode):
         self._slipping = estimate.slip.slipping
         if changed or estimate.time >= self._slip_due:
             self._slip_due = estimate.time + 1.0 / values.slip_rate
-            along, across = estimate.residual.T
-            self.afterwards(lambda: self.send(self._slip, self._write_slip, stamp, position=along,
-                                              velocity=across, effort=estimate.slip.probability))
+            self.afterwards(partial(self._publish_slip, estimate, stamp))
         if changed:
             self._report_slip(estimate)
+
+    def _publish_slip(self, estimate: OdometryEstimate, stamp: int) -> None:
+        """Publish slip velocity and probability of each wheel, for recorders and viewers."""
+        if subscribers(self._slip):
+            along, across = estimate.residual.T
+            self.send(self._slip, self._write_slip, stamp, position=along, velocity=across,
+                      effort=estimate.slip.probability)
 
     def _report_slip(self, estimate: OdometryEstimate) -> None:
         text = estimate.slip.text(self.robot.wheel_joints)

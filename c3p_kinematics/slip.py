@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple, TypeGuard
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,8 +37,6 @@ from c3p_kinematics.sensed_kinematics_parameters import SlipSettings
 
 __all__ = ['FALSE_ALARM', 'FLOAT', 'ROUNDING', 'SlipMonitor', 'SlipReport', 'SlipSettings',
            'detect_slip', 'report_of', 'thresholds', 'vectors', 'within']
-
-FLOAT = np.dtype(float)
 
 # probability of one false alarm per independent test without slip
 FALSE_ALARM: float = SlipSettings.false_alarm
@@ -113,19 +111,12 @@ def vectors(count: int, **named: ArrayLike) -> list[Array]:
     """Return the vectors as contiguous floats; ValueError unless each has `count` entries."""
     out = []
     for name, value in named.items():
-        # most have the right type already
-        array = value if _is_vector(value) else np.ascontiguousarray(value, dtype=float)
+        array = np.ascontiguousarray(value, dtype=float)
         if array.shape != (count,):
             raise ValueError(f'{name} has shape {array.shape}: expected ({count},), one value '
                              'per caster')
         out.append(array)
     return out
-
-
-def _is_vector(value: ArrayLike) -> TypeGuard[Array]:
-    """Return whether `value` is a contiguous vector of floats."""
-    return (isinstance(value, np.ndarray) and value.dtype is FLOAT and value.ndim == 1
-            and value.strides[0] == FLOAT.itemsize)
 
 
 def within(values: Array, limit: float) -> bool:

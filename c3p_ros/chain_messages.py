@@ -124,9 +124,3 @@ class TrajectoryMessage(NamedTuple):
 
 
 ChainMessage = JointStateMessage | OdometryMessage | AccelMessage | TrajectoryMessage
-
-
-def frozen(values: Array) -> Array:
-    """Return an array of a message, read-only from now on."""
-    values.setflags(write=False)
-    return values

@@ -188,7 +188,8 @@ def planar_points(read: TrajectoryMessage, frame: str) -> tuple[Array, Array, Ar
     # most have no jump, and to unwrap them would take a fifth of the time of this function
     if (abs(np.diff(yaw)) > np.pi).any():
         yaw = np.unwrap(yaw)
-    return read.time, np.column_stack([place[:, :2], yaw]), rate[:, [0, 1, 5]]
+    # an array of its own: kernels are compiled for arrays that can be written
+    return read.time.copy(), np.column_stack([place[:, :2], yaw]), rate[:, [0, 1, 5]]
 
 
 def _name_culprit(read: TrajectoryMessage) -> None:

@@ -30,7 +30,6 @@ from c3p_ros.chain_messages import (
     JointStateMessage,
     OdometryMessage,
     TrajectoryMessage,
-    frozen,
 )
 from c3p_ros.wire_readers import ACCEL, JOINTS, ODOMETRY, READERS, TRAJECTORY, Reader
 
@@ -321,7 +320,8 @@ class TrajectoryWriter(Writer):
             struct.pack_into('<iI', self._blank, slot.place, *stamp)
         # as a reader finds them: whole nanoseconds
         parts = np.array(stamps, float).reshape(-1, 2)
-        self._time = frozen(parts[:, 0] + 1e-9 * parts[:, 1])
+        self._time = parts[:, 0] + 1e-9 * parts[:, 1]
+        self._time.flags.writeable = False
         # doubles are at multiples of eight behind the header
         first = np.array([[pose.place, rate.place] for pose, rate, _ in slots], int)
         first = (first.reshape(-1, 2) - HEADER) // 8
@@ -351,8 +351,8 @@ class TrajectoryWriter(Writer):
             [x, y, np.sin(0.5 * yaw), np.cos(0.5 * yaw)])
         velocities = np.zeros((len(self._time), TWIST))
         velocities[:, PLANAR] = velocity
-        return TrajectoryMessage(stamp, *self._texts, self._time, frozen(transforms),
-                                 frozen(velocities))
+        transforms.flags.writeable = velocities.flags.writeable = False
+        return TrajectoryMessage(stamp, *self._texts, self._time, transforms, velocities)
 
     def _fill(self, data: bytearray, message: TrajectoryMessage) -> None:
         every = np.frombuffer(data, '<f8', (len(data) - HEADER) // 8, HEADER)

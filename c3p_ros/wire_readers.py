@@ -19,7 +19,6 @@ from c3p_ros.chain_messages import (
     JointStateMessage,
     OdometryMessage,
     TrajectoryMessage,
-    frozen,
 )
 
 # type names of the messages of the chain
@@ -149,9 +148,11 @@ class TrajectoryReader(Reader):
         for k in np.flatnonzero(nanoseconds >= 1_000_000_000)[:1]:
             nanoseconds_of(0, int(nanoseconds[k]), f'time of point {k}')
         time = words.view(order + 'i4')[self._time] + 1e-9 * nanoseconds
-        return TrajectoryMessage(stamp, *self._texts, frozen(time),
-                                 frozen(doubles[self._pose].astype(float)),
-                                 frozen(doubles[self._rate].astype(float)))
+        transforms = doubles[self._pose].astype(float)
+        velocities = doubles[self._rate].astype(float)
+        for values in (time, transforms, velocities):
+            values.flags.writeable = False
+        return TrajectoryMessage(stamp, *self._texts, time, transforms, velocities)
 
 
 # readers by message type of the chain; each remembers a layout

@@ -13,7 +13,6 @@ from trajectory_msgs.msg import MultiDOFJointTrajectory
 from c3p_controller.goals.position_command import PositionCommand
 from c3p_controller.goals.rearm import Opening
 from c3p_controller.torque_law import Preview
-from c3p_ros.finite import check_finite
 from c3p_ros.messages import fill_twist, ns_to_stamp
 from c3p_ros.node import LATEST
 from c3p_ros.wire import TrajectoryWriter
@@ -106,16 +105,15 @@ class DriveCommands:
         PublishError
             A number that is not finite; nothing is published.
         """
-        check_finite('cmd_vel', 'twist', twist, ('vx', 'vy', 'yaw rate'))
+        command = TwistStamped() if self._stamped else Twist()
+        if self._stamped:
+            command.header.stamp = ns_to_stamp(stamp)
+            command.header.frame_id = frames[1]
+        fill_twist(command.twist if self._stamped else command, twist)
         if self._preview is not None and preview is not None:
             if self._write is None or self._frames != frames:
                 self._write = TrajectoryWriter(*frames, preview.time, 'reference_trajectory')
                 self._frames = frames
+            # both by the middleware: a preview must not come long before its command
             self._preview.publish(self._write(stamp, preview.pose, preview.velocity))
-        if not self._stamped:
-            self._command.publish(fill_twist(Twist(), twist))
-            return
-        message = TwistStamped()
-        message.header.stamp, message.header.frame_id = ns_to_stamp(stamp), frames[1]
-        fill_twist(message.twist, twist)
-        self._command.publish(message)
+        self._command.publish(command)

@@ -149,13 +149,11 @@ class GoalInterface:
         self._set_reached(False)
         self.report(outcome or self.life.end(reason, text))
 
-    def _set_reached(self, reached: bool) -> bool:
-        """Publish ``~/goal_reached`` when it changes; return whether it has changed."""
-        changed = reached != self._reached
-        self._reached = reached
-        if changed:
+    def _set_reached(self, reached: bool) -> None:
+        """Publish ``~/goal_reached`` when it changes."""
+        if reached != self._reached:
+            self._reached = reached
             self._reached_pub.publish(Bool(data=reached))
-        return changed
 
     def progress(self, stamp: int, command: PositionCommand, pose: Array,
                  pace: tuple[float, float]) -> None:
@@ -165,9 +163,10 @@ class GoalInterface:
         `stamp`, ns, is that of the odometry and may go back; `pose` (3,) is in its frame. `pace`
         is the largest speed and yaw rate of the drive, m/s and rad/s.
         """
-        changed = self._set_reached(command.reached)
+        changed = command.reached != self._reached
         if not changed and 0 <= stamp - self._published < DISTANCE_PERIOD_NS:
             return
+        self._set_reached(command.reached)
         self._published = stamp
         self._distance_pub.publish(Float64(data=command.distance))
         if self._action:

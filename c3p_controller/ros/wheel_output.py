@@ -100,23 +100,24 @@ class StopReport:
     ----------
     deceleration : float, m/s²
         Of the stop that is commanded; 0 for a command that moves.
+    silent : bool
+        A stop has no effect.
     """
 
     def __init__(self, node: ChainNode) -> None:
         """Start without a stop."""
-        self._node, self._stop, self.deceleration = node, CommandedStop(node.robot), 0.0
-
-    @property
-    def silent(self) -> bool:
-        """True while a stop has no effect."""
-        return bool(self._stop.text)
+        self._node = node
+        self._stop = CommandedStop(node.robot)
+        self.deceleration = 0.0
+        self.silent = False
 
     def watch(self, now: float, wheel_rate: np.ndarray, lost: bool) -> None:
         """Take the wheel rates (n,), rad/s, at `now`, s; a `lost` chain brakes."""
         brake = self._node.parameters.value.stop_acceleration
         deceleration = brake if lost else self.deceleration
         self._stop.step(now, wheel_rate, deceleration > 0.0, deceleration)
-        if self._stop.text:
+        self.silent = bool(self._stop.text)
+        if self.silent:
             self._node.interlock.stop('the stop has no effect', now)
 
     def diagnose(self) -> None:
