@@ -38,6 +38,8 @@ from c3p_kinematics.sensed_kinematics_parameters import SlipSettings
 __all__ = ['FALSE_ALARM', 'FLOAT', 'ROUNDING', 'SlipMonitor', 'SlipReport', 'SlipSettings',
            'detect_slip', 'report_of', 'thresholds', 'vectors', 'within']
 
+FLOAT = np.dtype(float)
+
 # probability of one false alarm per independent test without slip
 FALSE_ALARM: float = SlipSettings.false_alarm
 
@@ -111,7 +113,7 @@ def vectors(count: int, **named: ArrayLike) -> list[Array]:
     """Return the vectors as contiguous floats; ValueError unless each has `count` entries."""
     out = []
     for name, value in named.items():
-        array = np.ascontiguousarray(value, dtype=float)
+        array = np.ascontiguousarray(value, FLOAT)
         if array.shape != (count,):
             raise ValueError(f'{name} has shape {array.shape}: expected ({count},), one value '
                              'per caster')

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Topics and publishers of an exchange (exchange.py): who listens, and what the middleware still has.
+Topics and publishers of an exchange (exchange.py), and their messages in the middleware.
 
 A message that was delivered in this process and published for others comes back from the
-middleware to the subscription of this process. `Channel` knows the bytes that may return and drops
+middleware to the subscription of this process. `Channel` keeps the bytes that may return and drops
 each of them once. `Outlet` publishes what others need, in the order in which it was sent.
 """
 

@@ -264,7 +264,7 @@ class _Fields:
                     f'{LARGEST_VALUE:g}')
 
     def _learn(self, names: Sequence[str]) -> None:
-        """Find the places of the wanted joints."""
+        """Find the places of the joints."""
         missing = [name for name in self._wanted if name not in names]
         if missing:
             raise MessageError(f'joints {missing} are missing; the message names '

@@ -199,10 +199,11 @@ class SuiteNode(WatchedNode):
         """
         Send a message of the control chain; return whether it could be made.
 
-        The message is ``writer.message(*arguments, **values)``. If that raises PublishError,
-        nothing is sent and the diagnostics show the reason; the caller then does what is safe.
-        Nodes of this process that subscribe to it get the value at once; for other processes, if
-        they subscribe, it is serialized after what it causes in this one. From any thread.
+        The message is ``writer.message(*arguments, **values)``, and `publisher` is that of its
+        topic. If the writer raises PublishError, nothing is sent and the diagnostics show the
+        reason; the caller then does what is safe. Nodes of this process that subscribe to it get
+        the value at once; for other processes, if they subscribe, it is serialized after what it
+        causes in this one. From any thread.
         """
         try:
             message = writer.message(*arguments, **values)
@@ -215,7 +216,7 @@ class SuiteNode(WatchedNode):
     def send_typed(self, publisher: Publisher, make: Callable[..., Any], *arguments: Any,
                    **values: Any) -> bool:
         """
-        Publish the message of rclpy that ``make(*arguments, **values)`` returns.
+        Give `publisher` the message of rclpy that ``make(*arguments, **values)`` returns.
 
         Returns whether it could be made, as `send`; nodes of this process get it by the middleware
         as well.
