@@ -116,7 +116,7 @@ class PositionControllerNode(SuiteNode):
         except MessageError as error:
             self.diagnostics.refuse('odom', error)
             return
-        self._frames.pair = message.frame_id, message.child_frame_id
+        self._frames.odometry(message.frame_id, message.child_frame_id)
         self._odom.beat(now)
         before = self._pose
         self._pose = pose

@@ -43,6 +43,10 @@ class GoalFrames:
         # compiled before the first goal, which would delay every node of its process
         compose(np.zeros(3), np.zeros(3))
 
+    def odometry(self, frame: str, child: str) -> None:
+        """Set the names of the frames from the odometry."""
+        self.pair = frame, child
+
     @property
     def odom_frame(self) -> str:
         """Frame of the odometry."""
