@@ -97,6 +97,23 @@ class AccelMessage(NamedTuple):
     accel: tuple[float, ...]
 
 
+class TwistMessage(NamedTuple):
+    """
+    A Twist or TwistStamped of a robot on a plane.
+
+    Attributes
+    ----------
+    stamp : int, ns
+    frame_id : str
+    twist : tuple of 3 floats
+        vx and vy, m/s, and yaw rate, rad/s.
+    """
+
+    stamp: int
+    frame_id: str
+    twist: tuple[float, ...]
+
+
 class TrajectoryMessage(NamedTuple):
     """
     A MultiDOFJointTrajectory of one frame.
@@ -123,4 +140,5 @@ class TrajectoryMessage(NamedTuple):
     velocities: Array
 
 
-ChainMessage = JointStateMessage | OdometryMessage | AccelMessage | TrajectoryMessage
+ChainMessage = (JointStateMessage | OdometryMessage | AccelMessage | TwistMessage
+                | TrajectoryMessage)

@@ -109,6 +109,7 @@ class Writer:
         self._topic = topic
         self._blank = serialized(kind, values)
         self._layout = layout_of(bytes(self._blank), kind, limited=False)
+        self._stamped = 'stamp' in self._layout.fields
         self.refusal = ''
         try:
             layout_of(bytes(self._blank), kind)
@@ -122,7 +123,8 @@ class Writer:
     def serialize(self, message: Any) -> bytes:
         """Return a message of this writer as CDR."""
         data = bytearray(self._blank)
-        struct.pack_into('<iI', data, HEADER, *divmod(message.stamp, 1_000_000_000))
+        if self._stamped:
+            struct.pack_into('<iI', data, HEADER, *divmod(message.stamp, 1_000_000_000))
         self._fill(data, message)
         return bytes(data)
 

@@ -13,8 +13,8 @@ from trajectory_msgs.msg import MultiDOFJointTrajectory
 from c3p_controller.goals.position_command import PositionCommand
 from c3p_controller.goals.rearm import Opening
 from c3p_controller.torque_law import Preview
-from c3p_ros.messages import fill_twist, ns_to_stamp
 from c3p_ros.node import LATEST
+from c3p_ros.twist_wire import TwistWriter
 from c3p_ros.wire import TrajectoryWriter
 
 # time within which processes discover each other after the start, s
@@ -68,8 +68,9 @@ class DriveCommands:
         self._stamped = stamped
         self._preview = node.create_publisher(
             MultiDOFJointTrajectory, 'reference_trajectory', LATEST) if preview else None
-        self._write: TrajectoryWriter | None = None
+        self._write_preview: TrajectoryWriter | None = None
         self._frames = '', ''
+        self._write_twist = TwistWriter(stamped, '', 'cmd_vel')
         self._command = node.create_publisher(TwistStamped if stamped else Twist, 'cmd_vel',
                                               LATEST)
         self.listeners, self.opening, self._found = Listeners(self._command, now), Opening(), 0.0
@@ -105,15 +106,15 @@ class DriveCommands:
         PublishError
             A number that is not finite; nothing is published.
         """
-        command = TwistStamped() if self._stamped else Twist()
-        if self._stamped:
-            command.header.stamp = ns_to_stamp(stamp)
-            command.header.frame_id = frames[1]
-        fill_twist(command.twist if self._stamped else command, twist)
+        if self._frames != frames:
+            self._frames = frames
+            self._write_twist = TwistWriter(self._stamped, frames[1], 'cmd_vel')
+            self._write_preview = None
+        command = self._write_twist(stamp, twist)
         if self._preview is not None and preview is not None:
-            if self._write is None or self._frames != frames:
-                self._write = TrajectoryWriter(*frames, preview.time, 'reference_trajectory')
-                self._frames = frames
+            if self._write_preview is None:
+                self._write_preview = TrajectoryWriter(*frames, preview.time,
+                                                       'reference_trajectory')
             # both by the middleware: a preview must not come long before its command
-            self._preview.publish(self._write(stamp, preview.pose, preview.velocity))
+            self._preview.publish(self._write_preview(stamp, preview.pose, preview.velocity))
         self._command.publish(command)

@@ -74,7 +74,9 @@ class Wired:
         self.published[topic] += 1
         if topic.rsplit('/', 1)[-1] in COMMANDS:
             check_command(topic, numbers_of(self._readers, kind, message))
-        self.last[topic] = message
+        # commands as objects, whether rclpy or the suite has serialized them
+        self.last[topic] = (deserialize_message(message, kind) if isinstance(message, bytes)
+                            and kind not in self._readers else message)
         self._queue.append((topic, kind, message))
 
     def settle(self):

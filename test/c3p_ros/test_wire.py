@@ -10,7 +10,7 @@ import pytest
 rclpy_serialization = pytest.importorskip(
     'rclpy.serialization', reason='needs rclpy: pip install .[jazzy], or a ROS 2 installation')
 
-from geometry_msgs.msg import AccelStamped  # noqa: E402
+from geometry_msgs.msg import AccelStamped, Twist, TwistStamped  # noqa: E402
 from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 from nav_msgs.msg import Odometry  # noqa: E402
@@ -18,9 +18,10 @@ from rosbags.typesys import Stores, get_typestore  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from trajectory_msgs.msg import MultiDOFJointTrajectory  # noqa: E402
 
-from c3p_ros.cdr import HEADER, LITTLE  # noqa: E402
+from c3p_ros.cdr import HEADER, LITTLE, PublishError  # noqa: E402
 from c3p_ros.messages import MessageError, planar  # noqa: E402
 from c3p_ros.spatial_wire import OdometryWriter  # noqa: E402
+from c3p_ros.twist_wire import TwistWriter  # noqa: E402
 from c3p_ros.wire import (  # noqa: E402
     READERS,
     AccelWriter,
@@ -263,3 +264,20 @@ def test_a_trajectory_of_two_frames_or_without_velocities_is_refused():
     message.points[1].velocities = []
     with pytest.raises(MessageError, match='point 1 has 0 velocities'):
         read_trajectory(serialize(message))
+
+
+@settings(max_examples=100, deadline=None)
+@given(TEXT, STAMP, lists(3))
+def test_written_velocity_commands_are_what_rclpy_would_write(frame, stamp, twist):
+    plain = Twist()
+    plain.linear.x, plain.linear.y, plain.angular.z = twist
+    nanoseconds = stamp[0] * 1_000_000_000 + stamp[1]
+    assert_written(TwistWriter(False, frame)(nanoseconds, twist), plain)
+    assert_written(TwistWriter(True, frame)(nanoseconds, twist),
+                   stamped(TwistStamped(twist=plain), stamp, frame))
+
+
+@pytest.mark.parametrize('is_stamped', [True, False])
+def test_a_velocity_command_that_is_not_finite_is_named(is_stamped):
+    with pytest.raises(PublishError, match=r'^cmd_vel: twist\[yaw rate\] = nan: must be finite'):
+        TwistWriter(is_stamped, 'base_link', 'cmd_vel')(1, [0.1, 0.2, float('nan')])
