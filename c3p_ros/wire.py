@@ -38,8 +38,6 @@ __all__ = ['READERS', 'AccelWriter', 'JointStateWriter', 'PlanarOdometryWriter',
 
 # names and places of a planar motion among six numbers, linear and angular
 AXES, PLANAR = ('x', 'y', 'yaw'), [0, 1, 5]
-# places of a planar pose among position and quaternion: x, y, z and w of the rotation
-PLANAR_POSE = [0, 1, 5, 6]
 # places among the numbers of an Odometry, where pose (7), its covariance (36), twist (6) and its
 # covariance follow each other: of x, y, rotation (z, w), vx, vy and yaw rate; of both covariances
 MOTION = [0, 1, 5, 6, 43, 44, 48]
@@ -347,10 +345,12 @@ class TrajectoryWriter(Writer):
         """
         check_finite(self._topic, 'pose', pose)
         check_finite(self._topic, 'velocity', velocity)
-        x, y, yaw = np.transpose(pose)
+        places = np.asarray(pose, float).reshape(-1, 3)
+        half = 0.5 * places[:, 2]
         transforms = np.zeros((len(self._time), POSE))
-        transforms[:, PLANAR_POSE] = np.column_stack(
-            [x, y, np.sin(0.5 * yaw), np.cos(0.5 * yaw)])
+        transforms[:, :2] = places[:, :2]
+        transforms[:, 5] = np.sin(half)
+        transforms[:, 6] = np.cos(half)
         velocities = np.zeros((len(self._time), TWIST))
         velocities[:, PLANAR] = velocity
         transforms.flags.writeable = velocities.flags.writeable = False

@@ -135,26 +135,29 @@ class PathController(PositionLaw):
         self._there = in_zone and (self._there or (
             distance <= gains.stop_distance and abs(yaw_error) <= gains.stop_yaw))
         places, allowed = self._allowed(path)
-        self.preview = self._sample(path, pose, twist, places, allowed)
-        command = np.zeros(3) if self._there else self._twist(path, pose, float(allowed[0]))
+        (here,), (rate,) = path.at(np.array([self._sigma]))
+        self.preview = self._sample(path, rate, pose[2], twist, places, allowed)
+        command = np.zeros(3) if self._there else self._twist(
+            path.length - self._sigma, here - pose, rate, pose[2], float(allowed[0]))
         return PositionCommand(command, distance, yaw_error, in_zone)
 
-    def _sample(self, path: Path, pose: Array, twist: Array, places: Array, allowed: Array
-                ) -> Preview:
+    def _sample(self, path: Path, rate: Array, yaw: float, twist: Array, places: Array,
+                allowed: Array) -> Preview:
         """
         Return the preview: the speed profile integrated from the present motion on.
 
-        Lowers the speeds `allowed` at `places` so that each next one can be reached.
+        `rate` (3,) is the derivative by σ at the present place of the path, `yaw`, rad, that of
+        the robot.
         """
         gains = self.gains
         length = path.length
-        c, s = math.cos(pose[2]), math.sin(pose[2])
+        c, s = math.cos(yaw), math.sin(yaw)
         floor = np.array([c * twist[0] - s * twist[1], s * twist[0] + c * twist[1], twist[2]])
-        _, rate = path.at(np.array([self._sigma]))
         # present speed along the path; where the platform only turns, that of σ
-        planar = float(rate[0, :2] @ rate[0, :2])
-        speed = float(floor[:2] @ rate[0, :2]) / planar if planar > 0.25 else (
-            floor[2] / rate[0, 2] if rate[0, 2] else 0.0)
+        planar = float(rate[:2] @ rate[:2])
+        speed = float(floor[:2] @ rate[:2]) / planar if planar > 0.25 else (
+            floor[2] / rate[2] if rate[2] else 0.0)
+        speed = min(max(speed, 0.0), float(allowed[0]))
         times = self._times
         sigma = np.empty(len(times))
         rates = np.empty(len(times))
@@ -182,18 +185,20 @@ class PathController(PositionLaw):
         speed = self._in_bend(path.at(places)[1])
         return places, speed
 
-    def _twist(self, path: Path, pose: Array, allowed: float) -> Array:
-        """Return the twist of the reference, with the correction back to the path."""
+    def _twist(self, left: float, gap: Array, rate: Array, yaw: float, allowed: float) -> Array:
+        """
+        Return the twist of the reference, with the correction back to the path.
+
+        `left`, m, is the rest of the path, `gap` (3,) leads from the robot to its present place on
+        the path, and `rate` (3,) is the derivative by σ there.
+        """
         gains = self.gains
-        here, rate = path.at(np.array([self._sigma]))
-        left = path.length - self._sigma
         speed = min(allowed, math.sqrt(2.0 * gains.deceleration * left),
                     gains.approach * left)
-        gap = here[0] - pose
-        velocity = speed * rate[0, :2] + np.array([
+        velocity = speed * rate[:2] + np.array([
             exponential(gap[0], gains.speed, gains.line_approach),
             exponential(gap[1], gains.speed, gains.line_approach)])
         velocity *= min(1.0, gains.speed / max(math.hypot(*velocity), 1e-12))
-        turn = speed * rate[0, 2] + gains.yaw_gain * wrap_angle(gap[2])
+        turn = speed * rate[2] + gains.yaw_gain * wrap_angle(gap[2])
         turn = min(max(turn, -gains.yaw_rate), gains.yaw_rate)
-        return body_twist(velocity, turn, pose[2])
+        return body_twist(velocity, turn, yaw)
