@@ -87,6 +87,7 @@ class SuiteNode(WatchedNode):
         self._started = time.monotonic()
         # its own, or that of the nodes that share an executor
         self._exchange = Exchange()
+        self._alone = True
         self._listening: list[tuple[Listener, Subscription]] = []
         self.at_end(self._leave)
         # fixed at the start: read several times a cycle
@@ -186,14 +187,18 @@ class SuiteNode(WatchedNode):
 
     def join(self, exchange: Exchange) -> None:
         """Share what `listen` subscribes and `send` publishes with the nodes of an executor."""
+        self._move(exchange, alone=False)
+
+    def _move(self, exchange: Exchange, alone: bool) -> None:
         self._exchange.leave(self)
         self._exchange = exchange
+        self._alone = alone
         for listening in self._listening:
             exchange.join(*listening)
 
     def _leave(self) -> None:
         self._listening.clear()
-        self.join(Exchange())
+        self._move(Exchange(), alone=True)
 
     def send(self, publisher: Publisher, writer: Writer, *arguments: Any, **values: Any) -> bool:
         """
@@ -210,7 +215,10 @@ class SuiteNode(WatchedNode):
         except PublishError as error:
             self.diagnostics.withhold(error)
             return False
-        self._exchange.send(self, publisher, writer, message)
+        if self._alone:
+            self.publish(publisher, writer.serialize(message))
+        else:
+            self._exchange.send(self, publisher, writer, message)
         return True
 
     def send_typed(self, publisher: Publisher, make: Callable[..., Any], *arguments: Any,

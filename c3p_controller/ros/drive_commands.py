@@ -24,21 +24,18 @@ OPENING = 0.3
 
 
 class Listeners:
-    """
-    Matched subscribers of a publisher, which exists since `now`, s.
-
-    Attributes
-    ----------
-    count : int
-        Of the subscribers at the last `found`.
-    """
+    """Matched subscribers of a publisher, which exists since `now`, s."""
 
     def __init__(self, publisher: Any, now: float) -> None:
         """Start without subscribers."""
         self._publisher = publisher
         self._start = now
         self._most = 0
-        self.count = 0
+        self._count = 0
+
+    def matched(self) -> bool:
+        """Return whether a subscriber was matched at the last `found`."""
+        return self._count > 0
 
     def found(self, now: float) -> bool:
         """
@@ -49,7 +46,7 @@ class Listeners:
         """
         # with simulated time the start was before any clock
         self._start = self._start or now
-        count = self.count = self._publisher.get_subscription_count()
+        count = self._count = self._publisher.get_subscription_count()
         most = self._most
         self._most = max(count, most)
         return count > most and (most == 0 or now - self._start < DISCOVERY)
@@ -91,7 +88,7 @@ class DriveCommands:
         `twist` (3,) is measured, `time`, s, robot time, and `lock` that of the velocity
         controller; `stamp` and `frames` are as for `send`, with its errors.
         """
-        self.opening.matched(time, self._found, self.listeners.count > 0)
+        self.opening.matched(time, self._found, self.listeners.matched())
         moves = bool(command.twist.any()) and not command.reached
         if self.opening.zeros(time, twist, moves, lock):
             self.send(np.zeros(3), stamp, frames)
