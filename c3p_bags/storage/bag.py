@@ -2,28 +2,35 @@
 """
 Recorded bags: topics, notes, parameters, robot and messages, read without a ROS 2 installation.
 
-Reads MCAP and sqlite3 as ``ros2 bag record`` and `BagWriter` write them. A bag is checked and
-opened once; everything that is read of it goes through one `Bag`.
+Reads MCAP and sqlite3 as ``ros2 bag record`` and `BagWriter` write them, and as they are found
+after a loss of power or a copy. A bag is checked and opened once; everything that is read of it
+goes through one `Bag`.
 """
 
 from __future__ import annotations
 
+import tempfile
+import warnings
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from heapq import merge
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from rosbags.highlevel import AnyReader
-from rosbags.interfaces import QosDurability
+import numpy as np
+from rosbags.interfaces import Qos, QosDurability
+from rosbags.typesys.store import Typestore
 
 from c3p_bags.storage.bag_parameters import EVENT, last_values
 from c3p_bags.storage.bag_places import not_a_bag
-from c3p_bags.storage.bag_writer import BagError, message_types
-from c3p_bags.storage.limits import check_bag
-from c3p_bags.storage.mcap import read_mcap
+from c3p_bags.storage.bag_writer import BagError
+from c3p_bags.storage.opened_files import fewer, open_files
 from c3p_bags.storage.recorded_robot import NODE, RecordedRobot, choose_robot
+from c3p_bags.storage.recording_order import exchanged
+from c3p_bags.storage.stored_topics import LEAP, StoredTopic, types_of
+from c3p_bags.storage.unpacking import MOST_BYTES, unpack_some
 from c3p_description.model import CasterRobot, ModelError
 from c3p_description.reading.loader import load_casters
 from c3p_description.texts import one_line
@@ -32,6 +39,10 @@ JOINT_STATES = 'joint_states'
 
 # the last time that a clock of ROS represents, ns
 LATEST = 2**63 - 1
+
+
+class BagWarning(UserWarning):
+    """What differs from a tidy bag, such as fewer messages than the bag states."""
 
 
 class RawMessage(NamedTuple):
@@ -73,6 +84,11 @@ class Bag:
     ----------
     path : str or Path
         Directory of the bag, or a single ``.mcap`` or ``.db3`` file.
+    mend : bool
+        Read the sound part of truncated and damaged files.
+    scratch : str or Path, optional
+        Directory for unpacked files and for databases with their journals; default that of the
+        system.
 
     Attributes
     ----------
@@ -81,42 +97,77 @@ class Bag:
         By absolute name.
     notes : dict of str to str
         Custom data of the metadata; empty for a single file.
+    remarks : list of str
+        What differs from a tidy bag; each is a `BagWarning` as well.
+    lost : int
+        Bytes that could not be read, with `mend`.
 
     Raises
     ------
     BagError
-        The bag does not exist, is damaged, or exceeds the limits of `limits.check_bag`.
+        The bag does not exist, is damaged, of ROS 1, or exceeds the limits of `limits`.
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, mend: bool = False, scratch: str | Path | None = None
+                 ) -> None:
         """Check and open."""
         self.path = Path(path)
         if not self.path.exists():
             raise BagError(f'bag {path}: no such file or directory')
         if reason := not_a_bag(self.path):
             raise BagError(f'bag {path}: {reason}')
+        self._scratch: tempfile.TemporaryDirectory[str] | None = None
+        self._scratch_place = scratch
+        self._mend = mend
+        self._closed = False
+        self.remarks: list[str] = []
         try:
-            files = check_bag(self.path)
-            self._reader = AnyReader([self.path], default_typestore=message_types())
-            self._reader.open()
+            found = open_files(self.path, self._folder, mend)
+        except BagError:
+            self.close()
+            raise
         # damaged bytes raise any exception of the libraries
         except Exception as error:
+            self.close()
             raise self._unreadable(error) from error
-        self.notes, self._mcap = files.notes, files.plain_mcap
+        self.notes = found.notes
+        self.lost = found.lost
+        self._files = found.files
+        self._packed = found.packed
         self.topics: dict[str, Topic] = {}
-        # a topic has one connection for each publisher
-        for connection in self._reader.connections:
-            before = self.topics.get(connection.topic)
-            offered = getattr(connection.ext, 'offered_qos_profiles', None) or ()
+        self._qos: dict[str, list[Qos]] = {}
+        # a topic has one connection for each publisher, and for each file
+        for topic in self._stored():
+            before = self.topics.get(topic.topic)
+            self._qos.setdefault(topic.topic, []).extend(topic.qos)
+            offered = self._qos[topic.topic]
             latched = bool(offered) and all(
                 qos.durability == QosDurability.TRANSIENT_LOCAL for qos in offered)
-            self.topics[connection.topic] = Topic(
-                connection.msgtype, connection.msgcount + (before.count if before else 0),
-                latched)
+            self.topics[topic.topic] = Topic(
+                topic.kind, topic.messages + (before.count if before else 0), latched)
+        for remark in found.remarks:
+            self._remark(remark)
+
+    def _stored(self) -> list[StoredTopic]:
+        return [topic for file in self._files for topic in file.topics]
+
+    def _folder(self) -> Path:
+        """Return a new folder for files, which is deleted at the end."""
+        if self._scratch is None:
+            self._scratch = tempfile.TemporaryDirectory(prefix='.c3p_bag_',
+                                                        dir=self._scratch_place)
+        return Path(tempfile.mkdtemp(dir=self._scratch.name))
+
+    def _remark(self, text: str) -> None:
+        """State once what differs from a tidy bag."""
+        if text not in self.remarks:
+            self.remarks.append(text)
+            warnings.warn(f'bag {self.path}: {text}', BagWarning, stacklevel=3)
 
     def _unreadable(self, error: Exception) -> BagError:
-        return BagError(f'bag {self.path}: cannot be read: {one_line(error)}; if the recording '
-                        f'was cut off, `c3p repair {self.path}` recovers its messages')
+        remedy = '' if self._mend else (f'; if the recording was cut off, `c3p repair '
+                                        f'{self.path}` recovers its messages')
+        return BagError(f'bag {self.path}: cannot be read: {one_line(error)}{remedy}')
 
     def __str__(self) -> str:
         """Return the path."""
@@ -124,8 +175,10 @@ class Bag:
 
     def close(self) -> None:
         """Close the files; no effect on a closed bag."""
-        if self._reader.stack:
-            self._reader.close()
+        self._closed = True
+        if self._scratch is not None:
+            self._scratch.cleanup()
+            self._scratch = None
 
     def __enter__(self) -> Bag:
         """Return the open bag."""
@@ -166,10 +219,23 @@ class Bag:
 
         Raises BagError for an empty bag.
         """
-        if not self._reader.message_count:
+        spans = [file.span for file in self._files if any(t.messages for t in file.topics)]
+        if not spans:
             raise BagError(f'bag {self.path}: it is empty')
-        # the end time of rosbags is 1 ns after the last message
-        return self._reader.start_time, self._reader.end_time - 1
+        return min(first for first, _ in spans), max(last for _, last in spans)
+
+    @cached_property
+    def types(self) -> Typestore:
+        """Return the message types of the bag."""
+        # damaged definitions raise any exception of the library
+        try:
+            return types_of(self._stored())
+        except Exception as error:
+            raise self._unreadable(error) from error
+
+    def qos(self, topic: str) -> list[Qos]:
+        """Return the quality of service of the publishers of a topic."""
+        return self._qos[topic]
 
     @cached_property
     def parameters(self) -> dict[str, dict[str, Any]]:
@@ -223,6 +289,9 @@ class Bag:
         """
         Yield the messages in the order of recording, serialised.
 
+        That is the order of their times, but for a bag whose clock was set back: then the order
+        of its files.
+
         Parameters
         ----------
         topics : collection of str, optional
@@ -235,48 +304,78 @@ class Bag:
         BagError
             The bag cannot be read.
         """
-        for connection, time, data in self._entries(topics, start):
-            yield RawMessage(connection.topic, time, data)
+        for topic, time, data in self._entries(topics, start, self._by_time):
+            yield RawMessage(topic, time, data)
 
     def messages(self, topics: Collection[str] | None = None) -> Iterator[BagMessage]:
         """Yield the messages as objects; parameters, order and errors as `raw`."""
-        for connection, time, data in self._entries(topics):
+        for topic, time, data in self._entries(topics, None, self._by_time):
+            kind = self.topics[topic].kind
             try:
-                message = self._reader.deserialize(data, connection.msgtype)
+                message = self.types.deserialize_cdr(data, kind)
             # damaged bytes raise any exception of the library
             except Exception as error:
-                raise BagError(f'bag {self.path}: a message on {connection.topic} is not '
-                               f'{connection.msgtype}: {one_line(error)}') from error
-            yield BagMessage(connection.topic, time, message)
-
-    def _entries(self, topics: Collection[str] | None, start: int | None = None
-                 ) -> Iterator[tuple[Any, int, bytes]]:
-        wanted = [c for c in self._reader.connections if topics is None or c.topic in topics]
-        try:
-            for connection, time, data in (
-                    self._reader.messages(wanted, start=start) if wanted else ()):
-                if not 0 <= time <= LATEST:
-                    raise ValueError(f'a message on {connection.topic} with the time {time} ns')
-                yield connection, time, data
-        # a damaged chunk raises only when it is read
-        except Exception as error:
-            raise self._unreadable(error) from error
+                raise BagError(f'bag {self.path}: a message on {topic} is not '
+                               f'{kind}: {one_line(error)}') from error
+            yield BagMessage(topic, time, message)
 
     def unordered(self, topics: Collection[str]) -> Iterator[tuple[str, int, bytes]]:
         """
         Yield topic, time [ns] and bytes of messages in the order of the files, which is faster.
 
-        Parameters and errors are those of `raw`; sqlite3 files are read in the order of recording.
+        Parameters and errors are those of `raw`.
         """
-        topics = [t for t in topics if t in self.topics]
-        if not self._mcap:
-            yield from self.raw(topics)
-            return
+        yield from self._entries(topics, None, False)
+
+    @cached_property
+    def _by_time(self) -> bool:
+        """Whether the order of recording is the order of the times."""
+        files = [file for file in self._files if any(t.messages for t in file.topics)]
+        if not all(file.sortable for file in files):
+            return False
+        back = any(file.goes_back for file in files) or any(
+            after.first < before.last - LEAP
+            for before, after in zip(files, files[1:], strict=False))
+        if not back:
+            return True
+        # the topic with most messages shows what goes back
+        busiest = max(self.topics, key=lambda topic: self.topics[topic].count)
+        times = np.fromiter((time for _, time, _ in self.unordered([busiest])), np.int64)
+        return not (np.diff(times) < -LEAP).any() or exchanged(times)
+
+    def _entries(self, topics: Collection[str] | None, start: int | None, by_time: bool
+                 ) -> Iterator[tuple[str, int, bytes]]:
+        """Yield topic, time and bytes; remark that there are fewer than the bag states."""
+        if self._closed:
+            raise BagError(f'bag {self.path}: it is closed')
+        wanted = {topic for topic in self.topics if topics is None or topic in topics}
+        count = 0
         try:
-            for file in self._mcap:
-                for topic, time, data in read_mcap(file, topics):
-                    if time > LATEST:
-                        raise ValueError(f'a message on {topic} with the time {time} ns')
-                    yield topic, time, data
-        except (OSError, ValueError) as error:
+            for topic, time, data in self._merged(wanted, start, by_time):
+                if not 0 <= time <= LATEST:
+                    raise ValueError(f'a message on {topic} with the time {time} ns')
+                if self._packed:
+                    data = unpack_some('zstd', data, MOST_BYTES)
+                count += 1
+                yield topic, time, data
+        # a damaged chunk raises only when it is read
+        except Exception as error:
             raise self._unreadable(error) from error
+        stated = sum(self.topics[topic].count for topic in wanted)
+        if start is None and count < stated:
+            self._remark(fewer(count, stated, 'its index'))
+
+    def _merged(self, wanted: Collection[str], start: int | None, by_time: bool
+                ) -> Iterator[tuple[str, int, bytes]]:
+        """Yield the messages of all files, one file after the other unless they overlap."""
+        files = [file for file in self._files
+                 if any(t.messages and t.topic in wanted for t in file.topics)]
+        if by_time:
+            files.sort(key=lambda file: file.span)
+            if any(after.span[0] < before.span[1]
+                   for before, after in zip(files, files[1:], strict=False)):
+                yield from merge(*(file.messages(wanted, start) for file in files),
+                                 key=lambda entry: entry[1])
+                return
+        for file in files:
+            yield from file.messages(wanted, start, by_time)

@@ -11,14 +11,13 @@ from __future__ import annotations
 import atexit
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
 from rosbags.interfaces import (
-    Connection,
     Qos,
     QosDurability,
     QosHistory,
@@ -126,12 +125,10 @@ class BagWriter:
         self._connections[topic] = self._writer.add_connection(
             topic, kind, typestore=self.types, offered_qos_profiles=[offered_qos(latched)])
 
-    def adopt(self, connection: Connection, types: Typestore) -> None:
+    def adopt(self, topic: str, kind: str, qos: Sequence[Qos], types: Typestore) -> None:
         """Announce a topic as another bag has it, with that bag's message definitions."""
-        if connection.topic not in self._connections:
-            self._connections[connection.topic] = self._writer.add_connection(
-                connection.topic, connection.msgtype, typestore=types,
-                offered_qos_profiles=getattr(connection.ext, 'offered_qos_profiles', ()))
+        self._connections[topic] = self._writer.add_connection(
+            topic, kind, typestore=types, offered_qos_profiles=qos)
 
     def write(self, topic: str, time: int, data: bytes | memoryview) -> None:
         """Write one serialised message of an announced topic; `time` is in ns."""

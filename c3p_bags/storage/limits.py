@@ -1,31 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Limits of bags: metadata, sqlite3 and packed files are checked before a general reader opens them.
+Limits of metadata and databases, checked before anything is read of them.
 
 A bag is data from elsewhere. A few of its bytes can expand to gigabytes: packed chunks, aliases in
-its YAML, views in its database. Everything that the readers of rosbags trust is checked here;
-plain damage is left to them.
+its YAML, views in its database.
 """
 
 from __future__ import annotations
 
 import sqlite3
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
-from c3p_bags.storage.mcap import MAGIC
-from c3p_bags.storage.mcap_limits import (
-    FREE_BYTES,
-    MOST_DEFINITION,
-    MOST_QOS,
-    RATIO,
-    check_mcap,
-    check_packed,
-    check_qos,
-)
-from c3p_bags.storage.unpacking import unpack_stream
+from c3p_bags.storage.mcap_limits import MOST_DEFINITION, MOST_QOS, check_packed, check_qos
 from c3p_description.reading.yaml_files import read_yaml
 from c3p_description.texts import brief
 
@@ -41,45 +29,31 @@ STEPS = 100
 TABLES = ('messages', 'topics', 'schema', 'metadata', 'message_definitions')
 
 
-class BagFiles(NamedTuple):
+class Metadata(NamedTuple):
     """
-    MCAP files of a checked bag in their order, and its notes.
+    Content of ``metadata.yaml``.
 
-    The list is empty if any file has another format or is packed.
+    Mode of compression (``''``, ``'file'``, ``'message'``), names of the files, custom data, and
+    number of messages.
     """
 
-    plain_mcap: list[Path]
+    mode: str
+    files: list[str]
     notes: dict[str, str]
+    messages: int
 
 
-def check_bag(path: Path) -> BagFiles:
+def read_metadata(place: Path) -> Metadata:
     """
-    Refuse a bag (directory or single file) that expands beyond the limits; return its files.
+    Return the content of ``metadata.yaml``.
 
     Raises
     ------
     ValueError
-        A limit is exceeded; the text names it.
+        It is damaged, or exceeds a limit.
     OSError
-        A file cannot be read.
+        The file cannot be read.
     """
-    mode = ''
-    files = [path]
-    notes: dict[str, str] = {}
-    if path.is_dir():
-        place = path / 'metadata.yaml'
-        # the general reader reports the missing file
-        if not place.is_file():
-            return BagFiles([], {})
-        mode, names, notes = _metadata(place)
-        # in the bag, whatever folders precede the name
-        files = [path / PurePath(name).name for name in names]
-    plain = [_check_file(file, mode) for file in files if file.is_file()]
-    return BagFiles(files if all(plain) and len(plain) == len(files) else [], notes)
-
-
-def _metadata(place: Path) -> tuple[str, list[str], dict[str, str]]:
-    """Return mode of compression, names of the files, and notes."""
     content = read_yaml(place)
     content = content.get('rosbag2_bagfile_information') if isinstance(content, dict) else None
     if not isinstance(content, dict):
@@ -103,8 +77,11 @@ def _metadata(place: Path) -> tuple[str, list[str], dict[str, str]]:
     notes = content.get('custom_data') or {}
     if not isinstance(notes, dict):
         raise ValueError(f'metadata.yaml: custom_data = {brief(notes)}: expected texts by name')
-    return (str(content.get('compression_mode') or '').lower(), files,
-            {f'{key}': value for key, value in notes.items() if isinstance(value, str)})
+    # in the bag, whatever folders precede the name
+    return Metadata(f'{content.get("compression_mode") or ""}'.lower(),
+                    [PurePath(name).name for name in files],
+                    {f'{key}': value for key, value in notes.items() if isinstance(value, str)},
+                    content['message_count'])
 
 
 def _check_type(content: Any, path: Sequence[str], kind: type) -> None:
@@ -117,36 +94,17 @@ def _check_type(content: Any, path: Sequence[str], kind: type) -> None:
                          + ('number' if kind is int else 'text'))
 
 
-def _check_file(path: Path, mode: str) -> bool:
-    """Check one file; return whether it is MCAP, and neither it nor its messages are packed."""
-    if mode != 'file':
-        return _check_storage(path, mode) and mode != 'message'
-    with tempfile.NamedTemporaryFile(suffix=path.with_suffix('').suffix) as unpacked:
-        with path.open('rb') as source:
-            for piece in unpack_stream(source, RATIO * path.stat().st_size + FREE_BYTES):
-                unpacked.write(piece)
-        unpacked.flush()
-        _check_storage(Path(unpacked.name), '')
-    return False
+def check_database(path: Path, mode: str) -> None:
+    """
+    Refuse a database with views or computed columns, and one whose pages form loops.
 
+    `mode` is ``'message'`` where every message is packed on its own.
 
-def _check_storage(path: Path, mode: str) -> bool:
-    """Check a file by its first bytes; return whether it is MCAP."""
-    with path.open('rb') as file:
-        magic = file.read(16)
-        if magic.startswith(MAGIC):
-            check_mcap(file, path.stat().st_size, mode)
-            return True
-    if magic.startswith(b'SQLite format 3'):
-        _check_sqlite(path, mode)
-    return False
-
-
-def _check_sqlite(path: Path, mode: str) -> None:
-    """Refuse a database with views or computed columns, and one whose pages form loops."""
-    # the general reader would take them as part of a URI
-    if set('%?#') & set(str(path)):
-        raise ValueError('a path with %, ? or # cannot be opened; rename it')
+    Raises
+    ------
+    ValueError
+        A limit is exceeded, or the database is damaged.
+    """
     left = STEPS * path.stat().st_size + 1_000_000
 
     def count() -> bool:
@@ -154,7 +112,7 @@ def _check_sqlite(path: Path, mode: str) -> None:
         left -= 1000
         return left < 0
 
-    base = sqlite3.connect(f'file:{path}?mode=ro&immutable=1', uri=True)
+    base = sqlite3.connect(f'{path.resolve().as_uri()}?mode=ro&immutable=1', uri=True)
     base.set_progress_handler(count, 1000)
     base.text_factory = lambda data: data.decode('utf-8', 'replace')
     try:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-MCAP files read from front to back, as bytes, a chunk at a time (https://mcap.dev/spec).
+Records of MCAP files, as bytes, a chunk at a time (https://mcap.dev/spec).
 
-A general reader follows the file's index, sorts the messages and makes an object of each; for the
-700 000 messages of ten minutes that takes longer than everything that is computed from them.
+A general reader makes an object of each message; for the 700 000 messages of ten minutes that
+takes longer than everything that is computed from them.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ HEADER, FOOTER, SCHEMA, CHANNEL = 0x01, 0x02, 0x03, 0x04
 MESSAGE = 0x05
 CHUNK = 0x06
 CHUNK_INDEX = 0x08
+STATISTICS = 0x0B
 DATA_END = 0x0F
 
 # opcode and length of a record
@@ -86,6 +87,12 @@ def _blocks(file: BinaryIO) -> Iterator[bytes]:
             yield RECORD.pack(code, len(content)) + content
 
 
+def topic_of(content: bytes) -> tuple[int, str]:
+    """Return number and topic of a channel; struct.error if it is damaged."""
+    number, _, length = struct.unpack_from('<HHI', content)
+    return number, content[8:8 + length].decode('utf-8', 'replace')
+
+
 def read_mcap(path: Path, topics: Collection[str] | None = None
               ) -> Iterator[tuple[str, int, bytes]]:
     """
@@ -115,8 +122,7 @@ def read_mcap(path: Path, topics: Collection[str] | None = None
                         if topic is not None:
                             yield topic, time, block[begin + MESSAGE_HEAD.size:end]
                     elif code == CHANNEL:
-                        number, _, length = struct.unpack_from('<HHI', block, begin)
-                        topic = block[begin + 8:begin + 8 + length].decode('utf-8')
+                        number, topic = topic_of(block[begin:end])
                         if topics is None or topic in topics:
                             channels[number] = topic
     except (struct.error, OverflowError) as error:

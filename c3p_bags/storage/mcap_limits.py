@@ -2,9 +2,9 @@
 """
 Limits of MCAP files, checked before a general reader opens them (https://mcap.dev/spec).
 
-A general reader trusts the index at the end of a file, and unpacks chunks to any size. Here the
+A reader must not trust the index at the end of a file, nor unpack chunks to any size. Here the
 heads of all chunks are compared with the index, and every packed chunk is unpacked once, up to the
-size in its head.
+size in its head. What the scan finds is returned as an `McapLayout`, by which the file is read.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ from c3p_bags.storage.mcap import (
     MESSAGE_HEAD,
     RECORD,
     SCHEMA,
+    STATISTICS,
     records,
 )
+from c3p_bags.storage.mcap_layout import Block, McapLayout
 from c3p_bags.storage.unpacking import MOST_BYTES, unpack, unpack_some
 from c3p_description.reading.yaml_files import YamlFileError, parse_yaml
 
@@ -44,18 +46,17 @@ FRONT = 120
 QOS = b'offered_qos_profiles'
 
 
-class _Chunk(NamedTuple):
-    """Compression, packed and unpacked size of a chunk, and where its data begin in the record."""
+class _Summary(NamedTuple):
+    """Index entries of the summary; whether it describes topics, and counts their messages."""
 
-    packing: str
-    packed: int
-    size: int
-    begin: int
+    chunks: list[tuple[int, int, int, tuple[str, int, int]]]
+    described: bool
+    counted: bool
 
 
-def check_mcap(file: BinaryIO, size: int, mode: str = '') -> None:
+def check_mcap(file: BinaryIO, size: int, mode: str = '') -> McapLayout:
     """
-    Refuse an MCAP file that exceeds the limits.
+    Return the layout of an MCAP file; refuse one that exceeds the limits.
 
     `mode` is ``'message'`` where every message is packed on its own; `size` is that of the file.
 
@@ -64,32 +65,47 @@ def check_mcap(file: BinaryIO, size: int, mode: str = '') -> None:
     ValueError
         A limit is exceeded; the text names it.
     """
-    indexed, described = _index(file, size)
-    # without a summary a reader looks for the descriptions of topics in the chunks
-    look_inside = not (indexed and described) or mode == 'message'
-    chunks = {}
+    summary = _index(file, size)
+    layout = McapLayout()
+    # what no summary states is counted and looked for in the chunks
+    look_inside = (not (summary.chunks and summary.described and summary.counted)
+                   or mode == 'message')
+    places = {}
     total = 0
     # front to back, independent of the index: what a reader could reach is checked
     for place, code, length in _records(file, len(MAGIC), size):
         if code == CHUNK:
-            chunk = chunks[place] = _chunk(file, place, length)
-            total += chunk.size
+            block = places[place] = _chunk(file, place, length)
+            total += block.size
             if total > RATIO * size + FREE_BYTES:
                 raise ValueError(f'{size} bytes that unpack to more than {total}')
-            if chunk.packing or look_inside:
-                data = unpack(chunk.packing, _content(
-                    file, place + RECORD.size + chunk.begin, chunk.packed), chunk.size)
-                _check_inner(data, mode)
+            if block.packing or look_inside:
+                data = unpack(block.packing, _content(file, block.place, block.packed),
+                              block.size)
+                _check_inner(data, mode, layout)
+            else:
+                layout.unread = True
+            layout.blocks.append(block)
         elif code in (SCHEMA, CHANNEL):
-            _check_record(code, _content(file, place + RECORD.size, length))
-        elif code == MESSAGE and mode == 'message':
-            check_packed(_content(file, place + RECORD.size, length)[MESSAGE_HEAD.size:])
-    # a reader trusts sizes in the index, so they must be those of the chunk heads
-    for _, _, start, head in indexed:
-        found = chunks.get(start)
-        if found is None or found[:3] != head:
+            content = _content(file, place + RECORD.size, length)
+            _check_record(code, content)
+            layout.describe(code, content)
+        elif code == MESSAGE:
+            head = _content(file, place + RECORD.size, min(length, MESSAGE_HEAD.size))
+            layout.add_message(place, RECORD.size + length, head)
+            if mode == 'message':
+                check_packed(_content(file, place + RECORD.size, length)[MESSAGE_HEAD.size:])
+        elif code == STATISTICS:
+            layout.state(_content(file, place + RECORD.size, length))
+    # sizes in the index must be those of the chunk heads
+    for _, _, start, sizes in summary.chunks:
+        found = places.get(start)
+        if found is None or (found.packing, found.packed, found.size) != sizes:
             raise ValueError(f'an index entry without a chunk at {start}')
-    _check_together([(first, last, head[2]) for first, last, _, head in indexed])
+    _check_together([(first, last, sizes[2]) for first, last, _, sizes in summary.chunks])
+    layout.sortable = _together([(b.first, b.last, b.size) for b in layout.blocks]
+                                ) <= MOST_TOGETHER
+    return layout
 
 
 def _records(file: BinaryIO, place: int, size: int) -> Iterator[tuple[int, int, int]]:
@@ -110,11 +126,11 @@ def _content(file: BinaryIO, place: int, length: int) -> bytes:
     return file.read(length)
 
 
-def _chunk(file: BinaryIO, place: int, length: int) -> _Chunk:
-    """Return the head of a chunk."""
+def _chunk(file: BinaryIO, place: int, length: int) -> Block:
+    """Return where the data of a chunk are, by its head."""
     front = _content(file, place + RECORD.size, min(length, FRONT))
     try:
-        *_, size, _, name = CHUNK_HEAD.unpack_from(front)
+        first, last, size, _, name = CHUNK_HEAD.unpack_from(front)
         begin = CHUNK_HEAD.size + name
         packing = front[CHUNK_HEAD.size:begin].decode('utf-8')
         packed, = struct.unpack_from('<Q', front, begin)
@@ -123,20 +139,22 @@ def _chunk(file: BinaryIO, place: int, length: int) -> _Chunk:
     if begin + 8 + packed > length or size > MOST_BYTES or (not packing and size != packed):
         raise ValueError(f'a chunk of {length} bytes with {packed} of data that unpack to {size}: '
                          f'the limit is {MOST_BYTES}')
-    return _Chunk(packing, packed, size, begin + 8)
+    return Block(place + RECORD.size + begin + 8, packed, size, packing, first, last)
 
 
-def _check_inner(block: bytes, mode: str) -> None:
-    """Check the descriptions of topics in a chunk, and messages that are packed."""
+def _check_inner(block: bytes, mode: str, layout: McapLayout) -> None:
+    """Check and count what is in a chunk: descriptions of topics, and messages."""
     for code, begin, end in records(block):
         if code == MESSAGE:
             # millions of empty records take a reader as long as millions of messages
             if end - begin < MESSAGE_HEAD.size:
                 raise ValueError(f'a message of {end - begin} bytes')
+            layout.count(block, begin)
             if mode == 'message':
                 check_packed(block[begin + MESSAGE_HEAD.size:end])
         elif code in (SCHEMA, CHANNEL):
             _check_record(code, block[begin:end])
+            layout.describe(code, block[begin:end])
         else:
             raise ValueError(f'a chunk with a record of kind {code}')
 
@@ -190,26 +208,25 @@ def check_packed(data: Any) -> None:
         raise ValueError(f'a message that unpacks to more than {MOST_BYTES} bytes')
 
 
-def _index(file: BinaryIO, size: int
-           ) -> tuple[list[tuple[int, int, int, tuple[str, int, int]]], bool]:
-    """Return the index entries of the summary, and whether it describes topics."""
+def _index(file: BinaryIO, size: int) -> _Summary:
+    """Return what the summary has, if any."""
     file.seek(max(0, size - TAIL))
     tail = file.read()
     if len(tail) < TAIL or tail[0] != FOOTER:
-        return [], False
+        return _Summary([], False, False)
     begin, = struct.unpack_from('<Q', tail, RECORD.size)
     found = []
-    described = False
+    codes = set()
     if len(MAGIC) <= begin <= size:
         for place, code, length in _records(file, begin, size):
+            codes.add(code)
             if code in (SCHEMA, CHANNEL):
-                described = described or code == SCHEMA
                 _check_record(code, _content(file, place + RECORD.size, length))
             elif code == CHUNK_INDEX:
                 found.append(_indexed(_content(file, place + RECORD.size, length)))
             elif code == FOOTER:
                 break
-    return found, described
+    return _Summary(found, {SCHEMA, CHANNEL} <= codes, STATISTICS in codes)
 
 
 def _indexed(content: bytes) -> tuple[int, int, int, tuple[str, int, int]]:
@@ -227,11 +244,18 @@ def _indexed(content: bytes) -> tuple[int, int, int, tuple[str, int, int]]:
 
 def _check_together(spans: list[tuple[int, int, int]]) -> None:
     """Refuse overlapping chunks that together exceed the limit: a reader holds all of them."""
+    if _together(spans) > MOST_TOGETHER:
+        raise ValueError(f'overlapping chunks of more than {MOST_TOGETHER} bytes together')
+
+
+def _together(spans: list[tuple[int, int, int]]) -> int:
+    """Return the largest number of bytes of overlapping spans: first, last time, and bytes."""
     # sweep over time: sizes are added at the first and removed after the last message of a chunk
     events = sorted([(first, 1, size) for first, _, size in spans]
                     + [(max(first, last), 2, -size) for first, last, size in spans])
     together = 0
+    most = 0
     for _, _, size in events:
         together += size
-        if together > MOST_TOGETHER:
-            raise ValueError(f'overlapping chunks of more than {MOST_TOGETHER} bytes together')
+        most = max(most, together)
+    return most

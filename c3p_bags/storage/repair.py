@@ -8,19 +8,12 @@ it. Its sound records are copied to a new bag with index and metadata.
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from rosbags.highlevel import AnyReader
-
+from c3p_bags.storage.bag import Bag
 from c3p_bags.storage.bag_writer import BagError, BagWriter
-from c3p_bags.storage.limits import check_bag
-from c3p_bags.storage.mcap import read_mcap
-from c3p_bags.storage.mcap_close import close_mcap
-from c3p_description.texts import one_line
 
 
 class Repaired(NamedTuple):
@@ -37,27 +30,16 @@ class Repaired(NamedTuple):
     lost: int
 
 
-def _files(bag: Path) -> list[Path]:
-    """Return the files of a bag, or the named file."""
-    if not bag.exists():
-        raise BagError(f'bag {bag}: no such file or directory')
-    found = [bag] if bag.is_file() else sorted(
-        path for path in bag.iterdir() if path.suffix in ('.mcap', '.db3'))
-    if not found:
-        raise BagError(f'bag {bag}: no .mcap or .db3 file in it; unpack files that are compressed '
-                       'as a whole before, such as by `zstd -d`')
-    return found
-
-
 def repair(bag: str | Path, out: str | Path,
            progress: Callable[[float], object] = lambda done: None) -> Repaired:
     """
-    Write a new bag of the readable messages of a truncated or damaged one.
+    Write a new bag of the readable messages of a truncated or damaged one, in order of recording.
 
     Parameters
     ----------
     bag : str or Path
-        Directory of the bag, or one of its ``.mcap`` or ``.db3`` files; not changed.
+        Directory of the bag, or one of its ``.mcap`` or ``.db3`` files; not changed. Every file
+        of a directory is read, whatever its metadata name.
     out : str or Path
         Directory of the new bag; must not exist.
     progress : callable
@@ -66,61 +48,24 @@ def repair(bag: str | Path, out: str | Path,
     Raises
     ------
     BagError
-        The bag does not exist, has no readable message, or `out` exists.
+        The bag does not exist, is of ROS 1, or has no readable message, or `out` exists.
     """
     place = Path(out)
-    lost = 0
-    files = _files(Path(bag))
     if place.exists():
         raise BagError(f'bag {place}: exists already; name another place')
-    # beside the new bag, which requires the space anyway
-    with tempfile.TemporaryDirectory(prefix='.c3p_repair_', dir=place.parent) as scratch:
-        closed = []
-        for number, file in enumerate(files):
-            if file.suffix == '.mcap':
-                closed.append(Path(scratch) / f'{number}.mcap')
-                with file.open('rb') as source, closed[-1].open('wb') as target:
-                    lost += close_mcap(source, target)
-            else:
-                closed.append(file)
-        return _rewrite(Path(bag), closed, place, lost, progress)
-
-
-def _rewrite(bag: Path, files: Sequence[Path], out: Path, lost: int,
-             progress: Callable[[float], object]) -> Repaired:
-    """Write the messages of complete files to a bag with index and metadata."""
-    try:
-        for file in files:
-            check_bag(file)
-        with AnyReader(files) as reader:
-            messages = _messages(reader, files)
-            head = next(messages, None)
-            if head is None:
-                raise BagError(f'bag {bag}: no readable message')
-            first = last = head[1]
-            with BagWriter(out) as writer:
-                writer.note({'c3p_repaired': f'{lost} bytes lost'})
-                for connection in reader.connections:
-                    writer.adopt(connection, reader.typestore)
-                for done, (topic, time, data) in enumerate(chain([head], messages)):
-                    writer.write(topic, time, data)
-                    first = min(first, time)
-                    last = max(last, time)
-                    if done % 1000 == 0:
-                        progress(done / reader.message_count)
+    # unpacked and closed files are beside the new bag, which requires the space anyway
+    with Bag(bag, mend=True, scratch=place.parent) as damaged:
+        total = sum(topic.count for topic in damaged.topics.values())
+        if not total:
+            raise BagError(f'bag {bag}: no readable message')
+        first, last = damaged.span
+        with BagWriter(place) as writer:
+            writer.note({**damaged.notes, 'c3p_repaired': f'{damaged.lost} bytes lost'})
+            for topic, known in damaged.topics.items():
+                writer.adopt(topic, known.kind, damaged.qos(topic), damaged.types)
+            for done, (topic, time, data) in enumerate(damaged.raw()):
+                writer.write(topic, time, data)
+                if done % 1000 == 0:
+                    progress(done / total)
         progress(1.0)
-        return Repaired(out, dict(writer.counts), (first, last), lost)
-    except BagError:
-        raise
-    # damaged bytes raise any exception of the libraries
-    except Exception as error:
-        raise BagError(f'bag {bag}: cannot be read: {one_line(error)}') from error
-
-
-def _messages(reader: AnyReader, files: Sequence[Path]) -> Iterator[tuple[str, int, bytes]]:
-    """Yield topic, time and bytes; of MCAP files in file order, because rosbags needs an index."""
-    if files[0].suffix != '.mcap':
-        yield from ((c.topic, time, data) for c, time, data in reader.messages())
-        return
-    for file in files:
-        yield from read_mcap(file)
+        return Repaired(place, dict(writer.counts), (first, last), damaged.lost)

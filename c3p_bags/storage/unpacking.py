@@ -78,16 +78,16 @@ def unpack(packing: str, data: bytes, size: int) -> bytes:
     return found
 
 
-def unpack_stream(source: BinaryIO, most: int) -> Iterator[bytes]:
+def unpack_stream(source: BinaryIO, most: int, packing: str = 'zstd') -> Iterator[bytes]:
     """
-    Yield the unpacked parts of a file packed by zstd as a whole, at most `most` bytes of `source`.
+    Yield the unpacked parts of a file packed as a whole, at most `most` bytes of `source`.
 
     Raises
     ------
     ValueError
         The limit is exceeded, or the data are damaged.
     """
-    undo = _decompressor('zstd')
+    undo = _decompressor(packing)
     total = 0
     left = b''
     while left or (left := source.read(PIECE)):
@@ -102,8 +102,8 @@ def unpack_stream(source: BinaryIO, most: int) -> Iterator[bytes]:
                              '`zstd -d`')
         yield piece
         if undo.eof:
-            left = undo.unused_data
-            undo = _decompressor('zstd')
+            left = undo.unused_data or b''
+            undo = _decompressor(packing)
         else:
             # the decompressor may hold output that needs no further input
             left = b''
@@ -114,5 +114,5 @@ def unpack_stream(source: BinaryIO, most: int) -> Iterator[bytes]:
                     raise ValueError(f'unpacks to more than {most} bytes')
                 yield piece
             if undo.eof:
-                left = undo.unused_data
-                undo = _decompressor('zstd')
+                left = undo.unused_data or b''
+                undo = _decompressor(packing)

@@ -19,6 +19,7 @@ from c3p_bringup.cli.common import (
     name_of,
     reason,
 )
+from c3p_bringup.cli.remarks import remarks_on_bags
 from c3p_bringup.modules import of_suite
 
 
@@ -40,7 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
         json_file = getattr(arguments, 'json', None)
         if json_file is not None:
             make_places(Path(), json_file)
-        return arguments.run(arguments)
+        with remarks_on_bags(name_of(arguments)):
+            return arguments.run(arguments)
     except (ValueError, OSError, ImportError) as error:
         if isinstance(error, ImportError) and of_suite(error):
             raise
