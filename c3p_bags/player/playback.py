@@ -11,6 +11,7 @@ import numpy as np
 
 from c3p_bags.storage.bag import RawMessage
 from c3p_bags.storage.bag_writer import BagError
+from c3p_bags.storage.stored_topics import LEAP
 
 # topics that command a robot or enable it, by the last part of their names
 MOVING = ('commands', 'dynamics_effort', 'e_stop', 'goal', 'goal_pose', 'goal_update',
@@ -23,6 +24,9 @@ VELOCITY = 'cmd_vel'
 PRIVATE = ('/parameter_events',)
 
 CLOCK = '/clock'
+
+# time without messages that is not waited for, ns
+PAUSE = 60_000_000_000
 
 # most counted messages: an hour of a robot, eight bytes each
 MOST_COUNTED = 10_000_000
@@ -153,6 +157,39 @@ class PlaybackWindow(NamedTuple):
             yield from before
             before = []
             yield message
+
+
+class LeapFree:
+    """
+    Recorded messages without leaps of the clock that was set, and without long pauses.
+
+    Attributes
+    ----------
+    shift : int, ns
+        Recorded time of the newest message minus the time under which it is played.
+
+    Examples
+    --------
+    >>> free = LeapFree()
+    >>> some = [RawMessage('/a', time * 10**9, b'') for time in (0, 1, 5000, 5001, 3, 4)]
+    >>> [message.time // 10**9 for message in free.play(some)], free.shift // 10**9
+    ([0, 1, 1, 2, 2, 3], 1)
+    """
+
+    def __init__(self) -> None:
+        """Begin without a shift."""
+        self.shift = 0
+
+    def play(self, messages: Iterable[RawMessage]) -> Iterator[RawMessage]:
+        """Yield the messages with even times."""
+        self.shift = 0
+        last = None
+        for message in messages:
+            if last is not None and not -LEAP < message.time - last < PAUSE:
+                # what is after the leap follows at once
+                self.shift += message.time - last
+            last = message.time
+            yield message._replace(time=message.time - self.shift) if self.shift else message
 
 
 def with_clock(messages: Iterable[RawMessage], rate: float) -> Iterator[RawMessage]:

@@ -22,7 +22,14 @@ from rosgraph_msgs.msg import Clock
 from std_srvs.srv import SetBool
 
 from c3p_bags.player.play_thread import PlayThread
-from c3p_bags.player.playback import CLOCK, PlaybackWindow, commands, select, with_clock
+from c3p_bags.player.playback import (
+    CLOCK,
+    LeapFree,
+    PlaybackWindow,
+    commands,
+    select,
+    with_clock,
+)
 from c3p_bags.storage.bag import Bag, RawMessage
 from c3p_bags.storage.bag_writer import BagError
 from c3p_bags.storage.topics import COMMON_TOPICS, message_class
@@ -75,6 +82,7 @@ class PlayerNode(WatchedNode):
         self.withheld: Counter[str] = Counter()
         self._latched: set[str] = set()
         self._ticks = False
+        self._leap_free = LeapFree()
         self._publishers_of: dict[str, Publisher] = {}
         self._create_publishers()
         self.create_service(SetBool, '~/pause', self._on_pause)
@@ -139,12 +147,13 @@ class PlayerNode(WatchedNode):
         # opened by the thread that reads: sqlite3 requires it
         with Bag(values.bag) as bag:
             window = PlaybackWindow(values.start_offset, values.duration).cut(
-                bag.raw(topics), self._latched)
+                self._leap_free.play(bag.raw(topics)), self._latched)
             yield from with_clock(window, values.clock if self._ticks else 0.0)
 
     def _send(self, message: RawMessage) -> None:
         topic, moment, data = message
-        content = bytes(data) if data else Clock(clock=ns_to_stamp(moment))
+        content = bytes(data) if data else Clock(
+            clock=ns_to_stamp(moment + self._leap_free.shift))
         try:
             if commands(topic):
                 check_serialized(topic, content, self._publishers_of[topic].msg_type)

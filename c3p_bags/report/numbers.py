@@ -114,7 +114,8 @@ def run_numbers(run: AnalysedRun) -> dict[str, Any]:
     Return the numbers of a bag: of the drive to the last goal, and of the whole run.
 
     The keys of `drive_metrics`, and ``duration_s``, ``distance_m``, ``moving_s``, ``goals``,
-    ``slip``, ``timing``, ``singularity``, ``odometry``, ``complaints``.
+    ``slip``, ``timing``, ``singularity``, ``odometry``, ``clock_steps``, ``remarks``,
+    ``complaints``.
     """
     odom = run.odom
     log = run.log
@@ -135,6 +136,9 @@ def run_numbers(run: AnalysedRun) -> dict[str, Any]:
                         'blocked_s': blocked_time(run),
                         'freedoms': driven_freedoms(run.robot)},
         'odometry': _odometry(run),
+        'clock_steps': [{'at_s': step.time, 'by_s': step.by, 'certain': step.certain}
+                        for step in log.clock_steps],
+        'remarks': list(run.remarks),
         'complaints': _complaints(run)}
 
 

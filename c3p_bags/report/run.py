@@ -60,6 +60,8 @@ class AnalysedRun:
         The goal zone.
     odometry_lost : int
         Odometry messages of the node that are not in the bag.
+    remarks : tuple of str
+        What differs from a tidy bag, of `Bag.remarks`.
     """
 
     name: str
@@ -77,6 +79,7 @@ class AnalysedRun:
     goal_tolerance: float = 0.05
     yaw_tolerance: float = float('inf')
     odometry_lost: int = 0
+    remarks: tuple[str, ...] = ()
 
     @property
     def odom(self) -> Motion:
@@ -136,6 +139,8 @@ def read(bag: Bag, robot: str | None = None, namespace: str | None = None,
     space = bag.namespace(namespace)
     model = bag.casters(robot, space)
     # the replay takes about twice as long as reading
+    # of the files; those on the run have answers of their own
+    remarks = tuple(bag.remarks)
     log = read_run(bag, model, space, lambda part: progress(part / 3.0))
     computed, slip = replay(model, log.joints, recorded_settings(bag, space)[0],
                             lambda part: progress((1.0 + 2.0 * part) / 3.0))
@@ -154,7 +159,7 @@ def read(bag: Bag, robot: str | None = None, namespace: str | None = None,
     zone = goal_zone(log, goal_tolerance, yaw_tolerance)
     return AnalysedRun(name, log, model, computed, recorded, truth_in_odom(log), slip,
                        slip_events(slip, log.slip), kept, spans(log.diagnostics, end, pace),
-                       measure(model, log), goal_metrics(log, model, *zone), *zone, lost)
+                       measure(model, log), goal_metrics(log, model, *zone), *zone, lost, remarks)
 
 
 def goal_zone(log: RunLog, goal_tolerance: float | None = None, yaw_tolerance: float | None = None

@@ -21,6 +21,9 @@ LATE = 0.001
 # casters has some tenths
 BLOCKED = 1.0
 
+# steps of a clock that are stated one by one
+MOST_STEPS = 5
+
 
 def _small(part: float) -> str:
     """Return a small fraction as a percentage."""
@@ -31,14 +34,30 @@ def _incomplete(run: AnalysedRun) -> list[Answer]:
     """Return the answer on messages that are not in the bag, empty without any."""
     joints = run.timing.unrecorded
     odometry = run.odometry_lost
-    texts = [joints.text('joint state', 'odometry')] if joints.lost else []
+    texts = [*run.remarks]
+    if joints.lost:
+        texts.append(joints.text('joint state', 'odometry'))
     if odometry:
         texts.append(absent(odometry, 'odometry message', 'joint_states'))
     if not texts:
         return []
     lost = joints.lost + odometry
-    return [Answer('Is the bag complete?', f'{lost} message{"s are" if lost > 1 else " is"} '
-                   'missing', f'{". ".join(texts)}. All answers are based on what is in the bag.',
+    answer = (f'{lost} message{"s are" if lost > 1 else " is"} missing' if lost else
+              'It is not as it was recorded')
+    return [Answer('Is the bag complete?', answer, f'{". ".join(texts)}. All answers are based '
+                   'on what is in the bag.', 'note', 'loop')]
+
+
+def _clock(run: AnalysedRun) -> list[Answer]:
+    """Return the answer on a clock that was set, empty for one that was not."""
+    steps = run.log.clock_steps
+    if not steps:
+        return []
+    texts = '; '.join(step.text() for step in steps[:MOST_STEPS])
+    more = f'; {len(steps) - MOST_STEPS} more' if len(steps) > MOST_STEPS else ''
+    times = 'Once' if len(steps) == 1 else f'{len(steps)} times'
+    return [Answer('Was the clock set?', times, f'{texts[0].upper()}{texts[1:]}{more}. All times '
+                   'are without these steps: what is after one follows what is before it.',
                    'note', 'loop')]
 
 
@@ -176,5 +195,5 @@ def answers(run: AnalysedRun, numbers: Mapping[str, Any]) -> list[Answer]:
 
     `numbers` are those of `run_numbers`.
     """
-    return _incomplete(run) + _not_finite(run) + [
+    return _clock(run) + _incomplete(run) + _not_finite(run) + [
         question(run, numbers) for question in QUESTIONS]

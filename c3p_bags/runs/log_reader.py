@@ -8,15 +8,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from c3p_bags.runs import mapped
 from c3p_bags.runs.columns import Column, read_columns
 from c3p_bags.runs.run_log import Goal, Health, Joints, Motion, RunLog, Series, Slip
+from c3p_bags.runs.time_axis import TimeAxis
 from c3p_bags.storage import log_fields as fields
 from c3p_bags.storage.bag import JOINT_STATES, Bag
 from c3p_bags.storage.bag_writer import BagError
-from c3p_description.model import Array, CasterRobot
+from c3p_description.model import CasterRobot
 from c3p_ros.wheel_slip import TOPIC as SLIP
 
 WHEEL_EFFORT = 'wheel_effort'
@@ -24,6 +23,9 @@ GOAL_REACHED = 'position_controller/goal_reached'
 DISTANCE = 'position_controller/distance_to_goal'
 DIAGNOSTICS = '/diagnostics'
 RESULT = 'position_controller/result'
+
+# steps of the clock of which each is a remark
+MOST_REMARKS = 5
 
 
 def read_run(bag: Bag, robot: CasterRobot, namespace: str | None = None,
@@ -53,7 +55,11 @@ def read_run(bag: Bag, robot: CasterRobot, namespace: str | None = None,
     log = _assemble(bag.path, columns, {t: topic.count for t, topic in bag.topics.items()},
                     {names[name]: count for name, count in broken.items() if count})
     for column in columns.values():
-        mapped.give_back(column.recorded, column.stamp, *column.values)
+        mapped.give_back(column.recorded, column.stamp, column.place, *column.values)
+    for step in log.clock_steps[:MOST_REMARKS]:
+        bag.remark(step.text())
+    if len(log.clock_steps) > MOST_REMARKS:
+        bag.remark(f'the clock was set {len(log.clock_steps)} times')
     return log
 
 
@@ -70,40 +76,10 @@ def _readers(robot: CasterRobot) -> dict[str, fields.Reader]:
     }
 
 
-class _Axis:
-    """Time axis of a run: seconds since the first joint states, by stamps."""
-
-    def __init__(self, joints: Column) -> None:
-        self.start, self.origin = int(joints.stamp[0]), int(joints.recorded[0])
-        self._recorded = joints.recorded
-        self._on_recording = self.arrival(joints.recorded)
-        self._on_stamps = mapped.computed(lambda part: (part - self.start) * 1e-9, joints.stamp)
-
-    def arrival(self, recorded: Array) -> Array:
-        """Return when messages were recorded since the first joint states, s."""
-        return mapped.computed(lambda part: (part - self.origin) * 1e-9, recorded)
-
-    def place(self, column: Column, stamped: bool = True) -> Array:
-        """Return the times of messages, s: their stamps, else the times of recording."""
-        # the robot's clock may be simulated: interpolate between the joint states recorded around
-        # a message, and extrapolate at the pace of the recording
-        def time(recorded: Array, stamp: Array) -> Array:
-            at = np.clip(recorded, self._recorded[0], self._recorded[-1])
-            arrived = (recorded - at) * 1e-9 + np.interp(
-                (at - self.origin) * 1e-9, self._on_recording, self._on_stamps)
-            return np.where(stamp != 0, (stamp - self.start) * 1e-9, arrived) if stamped else (
-                arrived)
-
-        found = mapped.computed(time, column.recorded, column.stamp)
-        mapped.give_back(column.recorded, column.stamp, self._recorded, self._on_recording,
-                         self._on_stamps)
-        return found
-
-
 def _assemble(path: Path, columns: Mapping[str, Column], messages: Mapping[str, int],
               not_finite: Mapping[str, int]) -> RunLog:
     """Return a run from columns, on one time axis."""
-    axis = _Axis(columns[JOINT_STATES])
+    axis = TimeAxis(columns[JOINT_STATES])
 
     def series(topic: str) -> Series | None:
         found = columns.get(topic)
@@ -140,6 +116,6 @@ def _assemble(path: Path, columns: Mapping[str, Column], messages: Mapping[str, 
         goal_reached=series(GOAL_REACHED), distance_to_goal=series(DISTANCE),
         diagnostics=statuses(DIAGNOSTICS), results=statuses(RESULT),
         messages=dict(messages),
-        recorded={topic: axis.arrival(columns[topic].recorded)
+        recorded={topic: axis.arrival(columns[topic])
                   for topic in (JOINT_STATES, WHEEL_EFFORT) if topic in columns},
-        not_finite=not_finite)
+        not_finite=not_finite, clock_steps=axis.steps, axis=axis)

@@ -79,7 +79,8 @@ def read_ride(bag: Bag, namespace: str | None = None) -> Ride:
     for topic, content in zip(readers, (f'all of {list(JOINTS)}', 'numbers only'), strict=True):
         if topic not in found:
             raise BagError(f'bag {bag}: no message on {topic} has {content}')
-        _, stamp, values = found[topic]
+        stamp = found[topic].stamp
+        values = found[topic].values
         order = np.argsort(stamp, kind='stable')
         columns.append((stamp[order], *(value[order] for value in values)))
     (stamp, joint, rate), (pose_stamp, pose, twist) = columns

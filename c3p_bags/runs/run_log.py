@@ -12,12 +12,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from c3p_bags.runs import mapped
+from c3p_bags.runs.clock_steps import ClockStep
 from c3p_description.model import Array
+
+if TYPE_CHECKING:
+    from c3p_bags.runs.time_axis import TimeAxis
 
 
 class Joints(NamedTuple):
@@ -137,6 +141,10 @@ class RunLog:
         first joint states, by its own clock.
     not_finite : dict
         Topic → number of messages with a number that is not finite, of topics with any.
+    clock_steps : tuple of ClockStep
+        Steps of a clock that was set while the bag was recorded; the times are without them.
+    axis : TimeAxis, optional
+        Gives further columns of the bag their times.
     """
 
     path: Path
@@ -157,6 +165,8 @@ class RunLog:
     messages: Mapping[str, int] = field(default_factory=dict)
     recorded: Mapping[str, Array] = field(default_factory=dict)
     not_finite: Mapping[str, int] = field(default_factory=dict)
+    clock_steps: tuple[ClockStep, ...] = ()
+    axis: TimeAxis | None = None
 
     @property
     def torque(self) -> Series:

@@ -45,6 +45,9 @@ JERK_TIME = 0.1
 REST_SPEED = 0.002
 REST_YAW_RATE = 0.005
 
+# equidistant samples per sample of the run
+MOST_EVEN = 20
+
 KEYS = ('torque_variation_nm_per_s', 'torque_rate_max_nm_per_s', 'jerk_rms_mps3',
         'jerk_max_mps3', 'yaw_rate_ripple_rms_radps', 'velocity_ripple_rms_mps')
 
@@ -171,8 +174,9 @@ def _floor(turn: Array, twist: Array) -> Array:
 
 def _even(time: Array, value: Array) -> tuple[float, Array]:
     """Return the median period and `value` at equidistant times."""
-    period = float(np.median(np.diff(time)))
-
+    # with gaps of all lengths the period is longer: memory follows the number of samples
+    period = max(float(np.median(np.diff(time))),
+                 float(time[-1] - time[0]) / (MOST_EVEN * len(time)))
     return period, mapped.computed(lambda even: between(even, time, value),
                                    np.arange(time[0], time[-1] + 0.5 * period, period))
 

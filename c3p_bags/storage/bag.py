@@ -146,7 +146,7 @@ class Bag:
             self.topics[topic.topic] = Topic(
                 topic.kind, topic.messages + (before.count if before else 0), latched)
         for remark in found.remarks:
-            self._remark(remark)
+            self.remark(remark)
 
     def _stored(self) -> list[StoredTopic]:
         return [topic for file in self._files for topic in file.topics]
@@ -158,7 +158,7 @@ class Bag:
                                                         dir=self._scratch_place)
         return Path(tempfile.mkdtemp(dir=self._scratch.name))
 
-    def _remark(self, text: str) -> None:
+    def remark(self, text: str) -> None:
         """State once what differs from a tidy bag."""
         if text not in self.remarks:
             self.remarks.append(text)
@@ -363,7 +363,7 @@ class Bag:
             raise self._unreadable(error) from error
         stated = sum(self.topics[topic].count for topic in wanted)
         if start is None and count < stated:
-            self._remark(fewer(count, stated, 'its index'))
+            self.remark(fewer(count, stated, 'its index'))
 
     def _merged(self, wanted: Collection[str], start: int | None, by_time: bool
                 ) -> Iterator[tuple[str, int, bytes]]:

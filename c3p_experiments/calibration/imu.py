@@ -133,7 +133,9 @@ def _read(source: ImuSource, one: Recorded, namespace: str | None) -> tuple[Arra
             'name its vertical axis, for example --imu-axis z, or --imu-axis z-down for an IMU '
             'upside down')
     axis, sign = AXES[source.axis or 'z']
-    time = (column.stamp - one.log.start_ns) * 1e-9
+    axis_of_run = one.log.axis
+    time = ((column.stamp - one.log.start_ns) * 1e-9 if axis_of_run is None
+            else axis_of_run.place(column))
     rate = sign * rates[:, axis]
     good = (column.stamp != 0) & np.concatenate(
         [[True], time[1:] > np.maximum.accumulate(time)[:-1]])
