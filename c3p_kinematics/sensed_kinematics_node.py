@@ -104,7 +104,7 @@ class SensedKinematicsNode(SuiteNode):
     def _on_joints(self, message: JointStateMessage) -> None:
         try:
             stamp = self.cycle_stamp(message.stamp, self._alive.timeout)
-            steering, steering_rate, angle, rate = self._joints.read(message)
+            steering, steering_rate, angle, rate = self._joints.read_sensed(message)
             step = self._line.accept(stamp)
         except MessageError as error:
             self.diagnostics.refuse('joint_states', error)

@@ -96,7 +96,9 @@ def find_steps(time: Array, angle: Array | None = None, rate: Array | None = Non
     certain = np.zeros(len(step), bool)
     if angle is not None and rate is not None:
         some = np.flatnonzero(long)
-        claimed = 0.5 * np.abs(rate[some] + rate[some + 1]) * (1e-9 * step[some])[:, None]
+        speed = 0.5 * (_rate_at(some, -1, time, angle, rate)
+                       + _rate_at(some + 1, 1, time, angle, rate))
+        claimed = np.abs(speed) * (1e-9 * step[some])[:, None]
         turned = np.abs(angle[some + 1] - angle[some])
         # the wheel that would have turned most
         most = np.argmax(claimed, axis=1)
@@ -105,6 +107,15 @@ def find_steps(time: Array, angle: Array | None = None, rate: Array | None = Non
             turned[rows, most] < STOOD * claimed[rows, most])
     index = np.flatnonzero(back | certain | (step > PAUSE))
     return Steps(index + 1, step[index] - int(usual), (back | certain)[index])
+
+
+def _rate_at(sample: Array, way: int, time: Array, angle: Array, rate: Array) -> Array:
+    """Return rates at samples; those that are not known from the neighbour before or after."""
+    other = np.clip(sample + way, 0, len(time) - 1)
+    passed = 1e-9 * (time[sample] - time[other])
+    passed = np.where(passed == 0, np.inf, passed)[:, None]
+    known = rate[sample]
+    return np.where(np.isfinite(known), known, (angle[sample] - angle[other]) / passed)
 
 
 class TimeLines:

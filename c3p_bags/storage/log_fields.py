@@ -92,17 +92,29 @@ def _places(names: Sequence[str], wanted: Sequence[str], *fields: Array) -> Arra
     return np.array([names.index(name) for name in wanted])
 
 
+def _with_rates(velocity: Array, names: Sequence[str]) -> Array:
+    """Return velocities (k, number of names): nan for messages without any."""
+    return velocity if velocity.shape[1] else np.full((len(velocity), len(names)), np.nan)
+
+
+def _all_or_none(rate: Array) -> Array:
+    """Return rates (k, n), all nan where one is: the odometry uses all or none of a sample."""
+    rate[np.isnan(rate).any(axis=1)] = np.nan
+    return rate
+
+
 def _joints(robot: CasterRobot, table: FieldTable) -> TopicRows | None:
     stamp, _, names, position, velocity, effort = table.fields
     n = robot.count
     wanted = [*robot.steering_joints, *robot.wheel_joints]
+    velocity = _with_rates(velocity, names)
     order = _places(names, wanted, position, velocity)
     if order is None:
         return None
     sign = np.concatenate([robot.steering_sign, robot.wheel_sign])
     zero = np.concatenate([robot.steering_zero, np.zeros(n)])
     angle = sign * position[:, order] + zero
-    rate = sign * velocity[:, order]
+    rate = _all_or_none(sign * velocity[:, order])
     # behind the wheels those of steering motors
     place = order[n:] if robot.efforts == n else np.concatenate([order[n:], order[:n]])
     torque = (effort[:, place] * robot.effort_sign if effort.shape[1] == len(names)
@@ -110,7 +122,7 @@ def _joints(robot: CasterRobot, table: FieldTable) -> TopicRows | None:
     # nan is a torque that is not measured; an infinite one is not a torque
     infinite = np.isinf(torque).any(axis=1)
     torque = np.where(np.isinf(torque), np.nan, torque)
-    good = _finite(angle, rate)
+    good = _finite(angle) & ~np.isinf(rate).any(axis=1)
     return _kept(table, good, stamp, angle[:, :n], rate[:, :n], angle[:, n:], rate[:, n:],
                  torque)._replace(broken=int(np.sum(infinite | ~good)))
 
@@ -120,7 +132,8 @@ def joint_reader(robot: CasterRobot) -> Reader:
     Return a reader of JointState messages with all joints of `robot`.
 
     It gives steering, steering rate, wheel angle, wheel rate and torques in the model's
-    convention; the torque is nan where the message has no effort.
+    convention; rates are nan where the message has no velocity, or nan, and torques where it has
+    no effort.
     """
     return _by_table(partial(_joints, robot))
 
@@ -142,12 +155,13 @@ def named_reader(joints: Sequence[str]) -> Reader:
     """Return a reader of JointState messages: positions and rates (k, n) of these joints."""
     def read(table: FieldTable) -> TopicRows | None:
         stamp, _, names, position, velocity, _ = table.fields
+        velocity = _with_rates(velocity, names)
         order = _places(names, joints, position, velocity)
         if order is None:
             return None
         angle = position[:, order]
-        rate = velocity[:, order]
-        return _kept(table, _finite(angle, rate), stamp, angle, rate)
+        rate = _all_or_none(velocity[:, order])
+        return _kept(table, _finite(angle) & ~np.isinf(rate).any(axis=1), stamp, angle, rate)
 
     return _by_table(read)
 

@@ -200,6 +200,36 @@ def test_a_wrong_size_is_refused_with_both_sizes(field, coding, length):
         coding(ROBOT).read(message)
 
 
+@pytest.mark.parametrize('velocity', [[], [math.nan] * 6, [math.nan] + [1.0] * 5])
+def test_a_sensed_message_needs_no_rates(velocity):
+    message = joint_state()
+    steering, _, angle, _ = JointCoding(ROBOT).read(message)
+    message.velocity = velocity
+    found = JointCoding(ROBOT).read_sensed(message)
+    assert found[0].tolist() == steering.tolist() and found[2].tolist() == angle.tolist()
+    assert np.isnan(found[1]).all() and np.isnan(found[3]).all()
+    # for a controller they are not enough
+    with pytest.raises(MessageError, match='velocity'):
+        JointCoding(ROBOT).read(message)
+
+
+def test_rates_of_other_joints_do_not_matter_and_infinite_ones_are_refused():
+    message = joint_state()
+    whole = JointCoding(ROBOT).read(message)
+    message.name = [*message.name, 'arm']
+    message.position = [*message.position, 1.0]
+    message.velocity = [*message.velocity, math.nan]
+    message.effort = []
+    for found, expected in zip(JointCoding(ROBOT).read_sensed(message), whole, strict=True):
+        assert found.tolist() == expected.tolist()
+    message.velocity[2] = math.inf
+    with pytest.raises(MessageError, match='velocity.*inf'):
+        JointCoding(ROBOT).read_sensed(message)
+    message.velocity = [1.0, 2.0]
+    with pytest.raises(MessageError, match='velocity has 2 values for 7 names'):
+        JointCoding(ROBOT).read_sensed(message)
+
+
 @pytest.mark.parametrize('coding', [JointCoding, EffortCoding])
 def test_a_refused_message_does_not_spoil_the_next(coding):
     reader = coding(ROBOT)
