@@ -43,6 +43,8 @@ TASKS = {
     },
     'bags from the field': {
         'record': Subcommand('record.add_record', "record the robot's topics to a bag"),
+        'import': Subcommand('import_logs.add_import',
+                             'logs of other robots to a bag: CSV, WPILOG, ROS 1'),
         'report': Subcommand('report.add_report',
                              'one page on a bag: slips, timing, goals, odometry, diagnostics'),
         'play': Subcommand('play.add_play', 'play a bag on real topics'),

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+WPILOG files of robots with WPILib (its data log format, version 1.0).
+
+A header of 12 bytes and an extra text; then records: a byte with the lengths of the three fields
+behind it (number of the entry, size, time in µs), and the payload. Entry 0 has control records,
+which name the entries and their types. Entries are logged when they change.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from c3p_bags.importing.mapping import TimeMapping
+from c3p_bags.importing.tables import Events, Table, held, times_of
+from c3p_bags.storage.bag_writer import BagError
+from c3p_description.model import Array
+
+MAGIC = b'WPILOG'
+HEAD = struct.Struct('<HI')
+START = 0
+
+# bytes of a record and of all records that are kept
+MOST_BYTES = 100_000_000
+MOST_KEPT = 2_000_000_000
+
+# types of entries as numpy reads them
+TYPES = {'boolean': '?', 'int64': '<i8', 'float': '<f4', 'double': '<f8'}
+
+
+class Record(NamedTuple):
+    """Where it is in the file, number of its entry, time [µs], and payload."""
+
+    place: int
+    entry: int
+    time: int
+    data: bytes
+
+
+class Entry(NamedTuple):
+    """Name and type of an entry."""
+
+    name: str
+    kind: str
+
+
+class WpiLog:
+    """
+    A WPILOG file.
+
+    A record that the file cuts off ends it, as a loss of power does.
+
+    Raises
+    ------
+    BagError
+        Not a WPILOG file, or damaged.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Read the names of all entries."""
+        self.path = path
+        self._kind: dict[str, str] = {}
+        for _ in self._records(()):
+            pass
+
+    def _wrong(self, place: int, text: str) -> BagError:
+        return BagError(f'{self.path}, record at byte {place}: {text}')
+
+    def _records(self, names: Sequence[str]) -> Iterator[tuple[str, Record]]:
+        """Yield the records of entries of these names."""
+        entries: dict[int, Entry] = {}
+        for record in self._all():
+            if record.entry == 0:
+                if record.data[:1] == bytes([START]):
+                    number, entry = self._started(record)
+                    entries[number] = entry
+                    self._kind[entry.name] = entry.kind
+            elif record.entry in entries and entries[record.entry].name in names:
+                yield entries[record.entry].name, record
+
+    def _all(self) -> Iterator[Record]:
+        size = self.path.stat().st_size
+        with self.path.open('rb') as file:
+            if file.read(len(MAGIC)) != MAGIC:
+                raise BagError(f'{self.path}: is not a WPILOG file')
+            head = file.read(HEAD.size)
+            if len(head) < HEAD.size:
+                raise BagError(f'{self.path}: ends in its header')
+            version, extra = HEAD.unpack(head)
+            if version >> 8 != 1:
+                raise BagError(f'{self.path}: version {version >> 8}.{version & 255} of the '
+                               'format; only 1.x is read')
+            place = len(MAGIC) + HEAD.size + extra
+            file.seek(place)
+            while first := file.read(1):
+                lengths = first[0]
+                parts = (1 + (lengths & 3), 1 + (lengths >> 2 & 3), 1 + (lengths >> 4 & 7))
+                fields = file.read(sum(parts))
+                if len(fields) < sum(parts):
+                    return
+                a, b = parts[0], parts[0] + parts[1]
+                entry = int.from_bytes(fields[:a], 'little')
+                length = int.from_bytes(fields[a:b], 'little')
+                # eight bytes have a sign
+                time = int.from_bytes(fields[b:], 'little', signed=parts[2] == 8)
+                begin = place
+                place += 1 + sum(parts) + length
+                if place > size:
+                    return
+                if length > MOST_BYTES:
+                    raise self._wrong(begin, f'{length} bytes exceed the limit {MOST_BYTES}')
+                yield Record(begin, entry, time, file.read(length))
+
+    def _started(self, record: Record) -> tuple[int, Entry]:
+        """Return the entry that a control record begins."""
+        data = record.data
+        texts = []
+        try:
+            number, = struct.unpack_from('<I', data, 1)
+            place = 5
+            for _ in range(2):
+                length, = struct.unpack_from('<I', data, place)
+                if place + 4 + length > len(data):
+                    raise self._wrong(record.place, f'a text of {length} bytes in a record of '
+                                      f'{len(data)}')
+                texts.append(data[place + 4:place + 4 + length].decode('utf-8', 'replace'))
+                place += 4 + length
+        except struct.error:
+            raise self._wrong(record.place, 'a damaged begin of an entry') from None
+        return number, Entry(*texts)
+
+    def table(self, columns: Sequence[str], time: TimeMapping, summed: Collection[str] = ()
+              ) -> Table:
+        """
+        Return the newest values of `columns`; of `summed` the sums of their records.
+
+        With a column of times they are those of its samples: an array of times has one value of
+        each array of the same cycle for each of them. Without one, the times of all records.
+        Times before zero are those of values that were set before the log began.
+
+        Raises
+        ------
+        BagError
+            An entry is missing or of another type.
+        """
+        names = [*columns, *([time.column] if time.column else [])]
+        found = self._arrays(names)
+        if time.column:
+            return self._by_samples(columns, found, time, summed)
+        events = {name: _flat(records, name in summed) for name, records in found.items()}
+        early = sum(int(np.sum(one.time < 0.0)) for one in events.values())
+        events = {name: Events(np.maximum(one.time, 0.0), one.value)
+                  for name, one in events.items()}
+        # a record behind another one may be older, such as of the network
+        events = {name: Events(*_sorted(one)) for name, one in events.items()}
+        times = np.unique(np.concatenate([one.time for one in events.values()]))
+        remarks = (f'{early} records have times before zero: taken as initial values',) if (
+            early) else ()
+        return Table(times * 1.0 + time.offset, held(events, times), remarks)
+
+    def _arrays(self, names: Sequence[str]) -> dict[str, list[tuple[float, Array]]]:
+        """Return time [s] and values of the records of each entry."""
+        for name in names:
+            kind = self._kind.get(name)
+            if kind is None:
+                near = [one for one in self._kind if name.rsplit('/', 1)[-1].lower()
+                        in one.lower()]
+                raise BagError(f'{self.path}: no entry {name!r}; it has '
+                               f'{", ".join(near or self._kind)[:600]}')
+            if kind.removesuffix('[]') not in TYPES:
+                raise BagError(f'{self.path}: entry {name!r} is of type {kind!r}; only '
+                               f'{", ".join(TYPES)} and arrays of them are read')
+        kept = 0
+        found: dict[str, list[tuple[float, Array]]] = {name: [] for name in names}
+        for name, record in self._records(names):
+            kind = self._kind[name]
+            dtype = np.dtype(TYPES[kind.removesuffix('[]')])
+            if len(record.data) % dtype.itemsize or (
+                    not kind.endswith('[]') and len(record.data) != dtype.itemsize):
+                raise self._wrong(record.place, f'{len(record.data)} bytes for {name!r} of type '
+                                  f'{kind}')
+            kept += len(record.data) + 100
+            if kept > MOST_KEPT:
+                raise self._wrong(record.place, f'more than {MOST_KEPT} bytes of the columns')
+            found[name].append((1e-6 * record.time, np.frombuffer(record.data, dtype
+                                                                  ).astype(float)))
+        return found
+
+    def _by_samples(self, columns: Sequence[str], found: dict[str, list[tuple[float, Array]]],
+                    mapping: TimeMapping, summed: Collection[str]) -> Table:
+        """Return values at the samples of a column of times."""
+        samples = found[mapping.column]
+        stamps = np.concatenate([np.zeros(0)] + [values for _, values in samples])
+        values = {}
+        for name in columns:
+            logged = np.array([time for time, _ in found[name]])
+            rows = []
+            for time, of_samples in samples:
+                place = int(np.searchsorted(logged, time, side='right')) - 1
+                count = len(of_samples)
+                one = found[name][place][1] if place >= 0 else np.zeros(0)
+                fresh = place >= 0 and logged[place] == time
+                if name in summed and not fresh:
+                    # increments that were not logged are zero
+                    one = np.zeros(count)
+                elif len(one) != count or not fresh:
+                    # an array that did not change, or a number: its last value holds
+                    one = np.full(count, one[-1] if len(one) else np.nan)
+                rows.append(one)
+            values[name] = np.concatenate([np.zeros(0), *rows])
+            if name in summed:
+                values[name] = np.cumsum(values[name])
+        return Table(times_of(stamps, mapping), values)
+
+
+def _flat(records: Sequence[tuple[float, Array]], summed: bool) -> Events:
+    """Return the last value of each record, or the sum of all up to it."""
+    if summed:
+        totals = np.cumsum([values.sum() for _, values in records])
+        return Events(np.array([time for time, _ in records]), totals)
+    some = [(time, values[-1]) for time, values in records if len(values)]
+    return Events(np.array([time for time, _ in some]), np.array([value for _, value in some]))
+
+
+def _sorted(events: Events) -> tuple[Array, Array]:
+    order = np.argsort(events.time, kind='stable')
+    return events.time[order], events.value[order]
