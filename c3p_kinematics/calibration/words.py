@@ -88,8 +88,13 @@ def file_text(described: CasterRobot, parameters: Array, covariance: Array, base
     zero = described.steering_zero + parameters[:, 4]
 
     # to a nanometre: a number as small as rounding is refused by the reader
+    def number(value: float) -> str:
+        text = f'{round(float(value), 9) + 0.0:.9g}'
+        # YAML reads an exponent without a point as text
+        return text if '.' in text else text.replace('e', '.0e')
+
     def row(values: Array) -> str:
-        return '[' + ', '.join(f'{round(float(v), 9) + 0.0:.9g}' for v in values) + ']'
+        return '[' + ', '.join(map(number, values)) + ']'
 
     hips = ', '.join(row(hip) for hip in parameters[:, 2:4])
     comments = [f'#   {name}: {value}' for name, value in text.items()]

@@ -36,6 +36,7 @@ QUICK = {
     'calibrate': '{bag} --out {out}',
     'tune': '--evaluations 1 --scenarios 1 --out {out}',
     'record': '--duration 1 --out {out}/bag',
+    'import': 'test/data/wheels.csv --mapping test/data/wheels.yaml --out {out}/imported',
     'report': '{bag} --out {out}',
     'play': '{bag} --duration 1 --delay 0.1',
     'recompute': '{bag} --out {out}/again',
