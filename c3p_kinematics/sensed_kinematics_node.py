@@ -33,9 +33,10 @@ from c3p_ros.chain_messages import JointStateMessage
 from c3p_ros.channels import subscribers
 from c3p_ros.cycle import CycleClock, Lifeline
 from c3p_ros.diagnostics import ERROR, OK, WARN
-from c3p_ros.messages import JointCoding, MessageError, pose_of, quaternion_of
+from c3p_ros.messages import MessageError, pose_of, quaternion_of
 from c3p_ros.node import LATEST, RELIABLE, SENSOR_DATA, SuiteNode, TransformPublisher
 from c3p_ros.publisher_watch import PublisherWatch
+from c3p_ros.sensed_joints import SensedJointCoding
 from c3p_ros.session import run
 from c3p_ros.wire import JointStateWriter, PlanarOdometryWriter
 
@@ -56,7 +57,7 @@ class SensedKinematicsNode(SuiteNode):
         super().__init__('sensed_kinematics', Path(__file__).with_name(
             'sensed_kinematics_parameters.yaml'), **options)
         values = self.parameters.value
-        self._joints = JointCoding(self.robot)
+        self._joints = SensedJointCoding(self.robot)
         self._odometry = make_odometry(self)
         self._line, self._alive = CycleClock(), Lifeline(values.joint_state_timeout)
         self.parameters.changed = self._retune
@@ -104,7 +105,7 @@ class SensedKinematicsNode(SuiteNode):
     def _on_joints(self, message: JointStateMessage) -> None:
         try:
             stamp = self.cycle_stamp(message.stamp, self._alive.timeout)
-            steering, steering_rate, angle, rate = self._joints.read_sensed(message)
+            steering, steering_rate, angle, rate = self._joints.read(message)
             step = self._line.accept(stamp)
         except MessageError as error:
             self.diagnostics.refuse('joint_states', error)

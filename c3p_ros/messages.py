@@ -255,13 +255,6 @@ class _Fields:
         self._begun = True
         return np.array(picked)
 
-    def numbers(self, message: JointValues, field: str) -> Array:
-        """Return the values of a field, finite or not, of a message with known names."""
-        values = getattr(message, field)
-        if len(values) != len(message.name):
-            raise MessageError(f'{field} has {len(values)} values for {len(message.name)} names')
-        return np.array([values[i] for i in self._order])
-
     def _name_culprit(self, fields: Sequence[str], picked: list[float]) -> None:
         for (field, joint), value in zip(product(fields, self._wanted), picked, strict=True):
             if not abs(value) <= LARGEST_VALUE:
@@ -318,32 +311,6 @@ class JointCoding:
         values += self._both_zeros
         n = self.robot.count
         return values[:n], values[2 * n:3 * n], values[n:2 * n], values[3 * n:]
-
-    def read_sensed(self, message: JointValues) -> tuple[Array, Array, Array, Array]:
-        """
-        Return what `read` returns; the rates are NaN where the message has none.
-
-        A driver may leave ``velocity`` empty, or fill it with NaN: the odometry needs positions
-        only.
-
-        Raises
-        ------
-        MessageError
-            As `read`, but for missing rates.
-        """
-        velocity = message.velocity
-        if len(velocity) and not any(map(math.isnan, velocity)):
-            return self.read(message)
-        steering, wheel_angle = self.positions(message)
-        if len(velocity):
-            mine = self._fields.numbers(message, 'velocity')
-            if not np.isnan(mine).any():
-                # NaN of other joints
-                return self.read(message)
-            if np.isinf(mine).any():
-                raise MessageError('velocity is infinite: must be finite, or NaN for none')
-        unknown = np.full(self.robot.count, math.nan)
-        return steering, unknown, wheel_angle, unknown
 
     def positions(self, message: JointValues) -> tuple[Array, Array]:
         """

@@ -16,7 +16,7 @@ from typing import IO, cast
 import numpy as np
 
 from c3p_bags.importing.mapping import TimeMapping
-from c3p_bags.importing.tables import Table, times_of
+from c3p_bags.importing.tables import LogTable, times_of
 from c3p_bags.storage.bag_writer import BagError
 from c3p_bags.storage.mcap_limits import FREE_BYTES, RATIO
 from c3p_description.texts import brief
@@ -130,7 +130,7 @@ class CsvLog:
         raise BagError(f'{self.path}: no column {column!r}; it has {known[:400]}')
 
     def table(self, columns: Sequence[str], time: TimeMapping, summed: Collection[str] = ()
-              ) -> Table:
+              ) -> LogTable:
         """
         Return the values of `columns` in each row; of `summed` the sums up to it.
 
@@ -166,4 +166,4 @@ class CsvLog:
         values = [np.frombuffer(one) if len(one) else np.zeros(0) for one in found]
         stamps = (times_of(values[-1], time) if time.column else
                   np.arange(len(values[0])) / time.rate + time.offset)
-        return Table(stamps, dict(zip(columns, values, strict=False)))
+        return LogTable(stamps, dict(zip(columns, values, strict=False)))

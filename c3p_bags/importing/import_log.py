@@ -14,7 +14,7 @@ import numpy as np
 
 from c3p_bags.importing import ros1_log, wpilog
 from c3p_bags.importing.csv_log import CsvLog
-from c3p_bags.importing.imported_messages import ImportedMessages, Section
+from c3p_bags.importing.imported_messages import ImportedMessages, ImportedSection
 from c3p_bags.importing.mapping import (
     GyroMapping,
     LogMapping,
@@ -24,7 +24,7 @@ from c3p_bags.importing.mapping import (
     ValueMapping,
 )
 from c3p_bags.importing.ros1_log import COPIED, Ros1Log
-from c3p_bags.importing.tables import Log, Table, converted, usable
+from c3p_bags.importing.tables import Log, LogTable, converted, usable
 from c3p_bags.importing.wpilog import WpiLog
 from c3p_bags.storage.bag_parameters import notes
 from c3p_bags.storage.bag_writer import BagError, BagWriter
@@ -155,7 +155,7 @@ def _absolute(topic: str) -> str:
 
 
 def _sections(logs: Sequence[tuple[Path, Log]], mapping: LogMapping, remarks: list[str]
-              ) -> list[Section]:
+              ) -> list[ImportedSection]:
     """Return joints, ground truth and gyro of a mapping."""
     found = []
     if mapping.joints:
@@ -169,7 +169,7 @@ def _sections(logs: Sequence[tuple[Path, Log]], mapping: LogMapping, remarks: li
             rates = []
         time, columns = _columns(logs, [*values, *rates], mapping.time, mapping.file, remarks)
         count = len(joints)
-        found.append(Section('joints', time, np.column_stack(columns[:count]),
+        found.append(ImportedSection('joints', time, np.column_stack(columns[:count]),
                              np.column_stack(columns[count:]) if rates else None,
                              tuple(joint.name for joint in joints)))
     for part in (mapping.ground_truth, mapping.imu):
@@ -179,16 +179,17 @@ def _sections(logs: Sequence[tuple[Path, Log]], mapping: LogMapping, remarks: li
 
 
 def _extra(logs: Sequence[tuple[Path, Log]], part: PoseMapping | GyroMapping,
-           remarks: list[str]) -> Section:
+           remarks: list[str]) -> ImportedSection:
     """Return the section of a ground truth or a gyro."""
     if isinstance(part, PoseMapping):
         time, columns = _columns(logs, [part.x, part.y, part.yaw], part.time, part.file, remarks)
-        return Section('pose', time, np.column_stack(columns), None, (part.frame,))
+        return ImportedSection('pose', time, np.column_stack(columns), None, (part.frame,))
     value = part.yaw or part.yaw_rate
     if value is None:
         raise MappingError('imu: has neither yaw nor yaw_rate')
     time, columns = _columns(logs, [value], part.time, part.file, remarks)
-    return Section('yaw' if part.yaw else 'yaw_rate', time, np.column_stack(columns), None, ())
+    what = 'yaw' if part.yaw else 'yaw_rate'
+    return ImportedSection(what, time, np.column_stack(columns), None, ())
 
 
 def _columns(logs: Sequence[tuple[Path, Log]], values: Sequence[ValueMapping], time: TimeMapping,
@@ -206,13 +207,13 @@ def _columns(logs: Sequence[tuple[Path, Log]], values: Sequence[ValueMapping], t
         except BagError as error:
             errors.append(error)
             continue
-        found: Table = usable(table, path)
+        found: LogTable = usable(table, path)
         remarks += [f'{path.name}: {remark}' for remark in found.remarks]
         return found.time, [converted(found.values[value.column], value) for value in values]
     raise errors[0]
 
 
-def _shift(sections: Sequence[Section], least: float, remarks: list[str]) -> None:
+def _shift(sections: Sequence[ImportedSection], least: float, remarks: list[str]) -> None:
     """Shift all times so that stamps are positive; refuse those that ROS does not represent."""
     if not sections:
         return
@@ -229,7 +230,7 @@ def _shift(sections: Sequence[Section], least: float, remarks: list[str]) -> Non
             section.time += by
 
 
-def _describe(writer: BagWriter, robot: str, sections: Sequence[Section], known: bool
+def _describe(writer: BagWriter, robot: str, sections: Sequence[ImportedSection], known: bool
               ) -> list[str]:
     """
     Write name or description of the robot, whose joints must be those of the mapping.
@@ -266,8 +267,8 @@ def _copied(bag: Ros1Log, topics: Sequence[str], types: Mapping[str, type]
         yield time, _absolute(topic), ros1_log.copied(message, types)
 
 
-def _result(out: Path, messages: dict[str, int], duration: float, sections: Sequence[Section],
-            remarks: list[str]) -> Imported:
+def _result(out: Path, messages: dict[str, int], duration: float,
+            sections: Sequence[ImportedSection], remarks: list[str]) -> Imported:
     period = gap = 0.0
     joints = {}
     for section in sections:

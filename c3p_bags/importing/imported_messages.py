@@ -19,7 +19,7 @@ TOPICS = {'joints': ('/joint_states', 'sensor_msgs/msg/JointState'),
 
 
 @dataclass
-class Section:
+class ImportedSection:
     """
     Columns of one topic.
 
@@ -59,7 +59,7 @@ class ImportedMessages:
         """Store the classes."""
         self.types = types
 
-    def rows(self, section: Section) -> Iterator[tuple[int, str, Any]]:
+    def rows(self, section: ImportedSection) -> Iterator[tuple[int, str, Any]]:
         """Yield time [ns], topic and message of each row of a section."""
         make = {'joints': self._joints, 'pose': self._poses, 'yaw': self._yaws,
                 'yaw_rate': self._rates}[section.what]
@@ -71,14 +71,14 @@ class ImportedMessages:
         return self.types['std_msgs/msg/Header'](
             self.types['builtin_interfaces/msg/Time'](*divmod(stamp, 10**9)), frame)
 
-    def _joints(self, section: Section, stamps: list[int]) -> Iterator[Any]:
+    def _joints(self, section: ImportedSection, stamps: list[int]) -> Iterator[Any]:
         none = np.zeros(0)
         names = list(section.names)
         rates = [none] * len(stamps) if section.rate is None else section.rate
         for stamp, position, rate in zip(stamps, section.value, rates, strict=True):
             yield self.types[section.kind](self._header(stamp, ''), names, position, rate, none)
 
-    def _poses(self, section: Section, stamps: list[int]) -> Iterator[Any]:
+    def _poses(self, section: ImportedSection, stamps: list[int]) -> Iterator[Any]:
         """Yield poses with the twists of their differences; a covariance of zero is unknown."""
         pose = section.value
         floor = _slope(section.time, pose)
@@ -90,12 +90,12 @@ class ImportedMessages:
             yield odometry_message(self.types, stamp, odometry_numbers(
                 here, speed, unknown, unknown), section.names[0], 'base_link')
 
-    def _yaws(self, section: Section, stamps: list[int]) -> Iterator[Any]:
+    def _yaws(self, section: ImportedSection, stamps: list[int]) -> Iterator[Any]:
         rates = _slope(section.time, section.value)[:, 0]
         for stamp, yaw, rate in zip(stamps, section.value[:, 0], rates, strict=True):
             yield self._imu(stamp, float(rate), float(yaw))
 
-    def _rates(self, section: Section, stamps: list[int]) -> Iterator[Any]:
+    def _rates(self, section: ImportedSection, stamps: list[int]) -> Iterator[Any]:
         for stamp, rate in zip(stamps, section.value[:, 0], strict=True):
             yield self._imu(stamp, float(rate), None)
 

@@ -29,7 +29,7 @@ PATH = 'm'
 LENGTH_UNITS = {'m': 1.0, 'cm': 0.01, 'mm': 0.001}
 RATE_UNITS = {'rad/s': 1.0, 'deg/s': math.radians(1.0), 'turns/s': TURN, 'turns/min': TURN / 60.0}
 
-# widths of counters: they wrap by so many units of the column
+# widths of counters: they wrap by this number of units of the column
 WIDTHS = {'uint8': 2.0**8, 'int8': 2.0**8, 'uint16': 2.0**16, 'int16': 2.0**16,
           'uint32': 2.0**32, 'int32': 2.0**32}
 # ranges of angles, which wrap by a turn of the sensor

@@ -16,7 +16,7 @@ from rosbags.highlevel import AnyReader
 from rosbags.typesys import Stores, get_typestore
 
 from c3p_bags.importing.mapping import TimeMapping
-from c3p_bags.importing.tables import Events, Table, held, times_of
+from c3p_bags.importing.tables import Events, LogTable, held, times_of
 from c3p_bags.storage.bag_writer import BagError
 from c3p_bags.storage.mcap_limits import FREE_BYTES, RATIO
 from c3p_bags.storage.unpacking import MOST_BYTES, unpack_some
@@ -78,7 +78,7 @@ class Ros1Log:
             raise BagError(f'{self.path}: cannot be read: {one_line(error)}') from error
 
     def table(self, columns: Sequence[str], time: TimeMapping, summed: Collection[str] = ()
-              ) -> Table:
+              ) -> LogTable:
         """
         Return the newest values of columns ``TOPIC#FIELD``, at the messages of the first topic.
 
@@ -114,11 +114,11 @@ class Ros1Log:
         first = events[columns[0]]
         if time.column:
             stamps = held({'time': events[time.column]}, first.time)['time']
-            return Table(times_of(stamps, time), held(
+            return LogTable(times_of(stamps, time), held(
                 {c: events[c] for c in columns}, first.time))
         order = np.argsort(first.time, kind='stable')
         at = first.time[order]
-        return Table(at + time.offset, held({c: Events(
+        return LogTable(at + time.offset, held({c: Events(
             *(part[np.argsort(events[c].time, kind='stable')] for part in events[c]))
             for c in columns}, at))
 

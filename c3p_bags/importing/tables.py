@@ -17,7 +17,7 @@ from c3p_description.model import Array
 LONGEST = 3.2e8
 
 
-class Table(NamedTuple):
+class LogTable(NamedTuple):
     """
     Values of columns: times (m,) [s], values by column (m,), and what was left out, in words.
 
@@ -33,7 +33,7 @@ class Log(Protocol):
     """A log file."""
 
     def table(self, columns: Sequence[str], time: TimeMapping, summed: Collection[str] = ()
-              ) -> Table:
+              ) -> LogTable:
         """
         Return the values of `columns` on one clock; those of `summed` are sums of their records.
 
@@ -66,7 +66,7 @@ def held(events: Mapping[str, Events], time: Array) -> Mapping[str, Array]:
     return found
 
 
-def usable(table: Table, source: object) -> Table:
+def usable(table: LogTable, source: object) -> LogTable:
     """
     Return the rows that have a value in each column, and later times than all before.
 
@@ -93,7 +93,7 @@ def usable(table: Table, source: object) -> Table:
     if time[-1] - time[0] > LONGEST:
         raise BagError(f'{source}: its times span {time[-1] - time[0]:.3g} s; check the unit and '
                        'the wrap of the time')
-    return Table(time, {name: values[good] for name, values in table.values.items()},
+    return LogTable(time, {name: values[good] for name, values in table.values.items()},
                  tuple(remarks))
 
 

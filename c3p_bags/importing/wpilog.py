@@ -3,7 +3,7 @@
 WPILOG files of robots with WPILib (its data log format, version 1.0).
 
 A header of 12 bytes and an extra text; then records: a byte with the lengths of the three fields
-behind it (number of the entry, size, time in µs), and the payload. Entry 0 has control records,
+behind it (number of the entry, size, time in µs), and the payload. WpiEntry 0 has control records,
 which name the entries and their types. Entries are logged when they change.
 """
 
@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from c3p_bags.importing.mapping import TimeMapping
-from c3p_bags.importing.tables import Events, Table, held, times_of
+from c3p_bags.importing.tables import Events, LogTable, held, times_of
 from c3p_bags.storage.bag_writer import BagError
 from c3p_description.model import Array
 
@@ -33,8 +33,8 @@ MOST_KEPT = 2_000_000_000
 TYPES = {'boolean': '?', 'int64': '<i8', 'float': '<f4', 'double': '<f8'}
 
 
-class Record(NamedTuple):
-    """Where it is in the file, number of its entry, time [µs], and payload."""
+class WpiRecord(NamedTuple):
+    """Record: place in the file, number of its entry, time [µs], and payload."""
 
     place: int
     entry: int
@@ -42,7 +42,7 @@ class Record(NamedTuple):
     data: bytes
 
 
-class Entry(NamedTuple):
+class WpiEntry(NamedTuple):
     """Name and type of an entry."""
 
     name: str
@@ -71,9 +71,9 @@ class WpiLog:
     def _wrong(self, place: int, text: str) -> BagError:
         return BagError(f'{self.path}, record at byte {place}: {text}')
 
-    def _records(self, names: Sequence[str]) -> Iterator[tuple[str, Record]]:
+    def _records(self, names: Sequence[str]) -> Iterator[tuple[str, WpiRecord]]:
         """Yield the records of entries of these names."""
-        entries: dict[int, Entry] = {}
+        entries: dict[int, WpiEntry] = {}
         for record in self._all():
             if record.entry == 0:
                 if record.data[:1] == bytes([START]):
@@ -83,7 +83,7 @@ class WpiLog:
             elif record.entry in entries and entries[record.entry].name in names:
                 yield entries[record.entry].name, record
 
-    def _all(self) -> Iterator[Record]:
+    def _all(self) -> Iterator[WpiRecord]:
         size = self.path.stat().st_size
         with self.path.open('rb') as file:
             if file.read(len(MAGIC)) != MAGIC:
@@ -114,9 +114,9 @@ class WpiLog:
                     return
                 if length > MOST_BYTES:
                     raise self._wrong(begin, f'{length} bytes exceed the limit {MOST_BYTES}')
-                yield Record(begin, entry, time, file.read(length))
+                yield WpiRecord(begin, entry, time, file.read(length))
 
-    def _started(self, record: Record) -> tuple[int, Entry]:
+    def _started(self, record: WpiRecord) -> tuple[int, WpiEntry]:
         """Return the entry that a control record begins."""
         data = record.data
         texts = []
@@ -132,10 +132,10 @@ class WpiLog:
                 place += 4 + length
         except struct.error:
             raise self._wrong(record.place, 'a damaged begin of an entry') from None
-        return number, Entry(*texts)
+        return number, WpiEntry(*texts)
 
     def table(self, columns: Sequence[str], time: TimeMapping, summed: Collection[str] = ()
-              ) -> Table:
+              ) -> LogTable:
         """
         Return the newest values of `columns`; of `summed` the sums of their records.
 
@@ -161,7 +161,7 @@ class WpiLog:
         times = np.unique(np.concatenate([one.time for one in events.values()]))
         remarks = (f'{early} records have times before zero: taken as initial values',) if (
             early) else ()
-        return Table(times * 1.0 + time.offset, held(events, times), remarks)
+        return LogTable(times * 1.0 + time.offset, held(events, times), remarks)
 
     def _arrays(self, names: Sequence[str]) -> dict[str, list[tuple[float, Array]]]:
         """Return time [s] and values of the records of each entry."""
@@ -192,7 +192,7 @@ class WpiLog:
         return found
 
     def _by_samples(self, columns: Sequence[str], found: dict[str, list[tuple[float, Array]]],
-                    mapping: TimeMapping, summed: Collection[str]) -> Table:
+                    mapping: TimeMapping, summed: Collection[str]) -> LogTable:
         """Return values at the samples of a column of times."""
         samples = found[mapping.column]
         stamps = np.concatenate([np.zeros(0)] + [values for _, values in samples])
@@ -215,7 +215,7 @@ class WpiLog:
             values[name] = np.concatenate([np.zeros(0), *rows])
             if name in summed:
                 values[name] = np.cumsum(values[name])
-        return Table(times_of(stamps, mapping), values)
+        return LogTable(times_of(stamps, mapping), values)
 
 
 def _flat(records: Sequence[tuple[float, Array]], summed: bool) -> Events:

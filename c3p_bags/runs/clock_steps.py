@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Steps of a clock that was set while a bag was recorded.
+StampSteps of a clock that was set while a bag was recorded.
 
 A step divides the stamps into lines of time. Every line is shifted so that it follows the one
 before by a usual period:
@@ -62,8 +62,8 @@ class ClockStep(NamedTuple):
         return f'the clock was set by {self.by:+.3f} s at {self.time:.2f} s{doubt}'
 
 
-class Steps(NamedTuple):
-    """Steps of times (k,): before which samples, by how much [ns], and which are certain."""
+class StampSteps(NamedTuple):
+    """StampSteps of times (k,): before which samples, by how much [ns], and which are certain."""
 
     sample: Array
     by: Array
@@ -75,7 +75,7 @@ def _usual(step: Array) -> float:
     return float(np.median(forward)) if len(forward) else 0.0
 
 
-def find_steps(time: Array, angle: Array | None = None, rate: Array | None = None) -> Steps:
+def find_steps(time: Array, angle: Array | None = None, rate: Array | None = None) -> StampSteps:
     """
     Return the steps of a clock in `time` (k,) [ns], in the order of recording.
 
@@ -106,7 +106,7 @@ def find_steps(time: Array, angle: Array | None = None, rate: Array | None = Non
         certain[some] = (claimed[rows, most] > MOVED) & (
             turned[rows, most] < STOOD * claimed[rows, most])
     index = np.flatnonzero(back | certain | (step > PAUSE))
-    return Steps(index + 1, step[index] - int(usual), (back | certain)[index])
+    return StampSteps(index + 1, step[index] - int(usual), (back | certain)[index])
 
 
 def _rate_at(sample: Array, way: int, time: Array, angle: Array, rate: Array) -> Array:
@@ -127,11 +127,11 @@ class TimeLines:
     place : (k,) int array
         Where each joint state is in the order of recording, rising.
     time : (k,) int array, ns
-    steps : Steps
+    steps : StampSteps
         Of `time`.
     """
 
-    def __init__(self, place: Array, time: Array, steps: Steps) -> None:
+    def __init__(self, place: Array, time: Array, steps: StampSteps) -> None:
         """Compute the times without steps."""
         self._place = place
         self._begin = place[steps.sample]

@@ -18,7 +18,6 @@ import numpy as np
 
 from c3p_bags.runs import mapped
 from c3p_bags.runs.agreement import agreement
-from c3p_bags.runs.clock_steps import find_steps
 from c3p_bags.runs.columns import read_columns
 from c3p_bags.runs.losses import missing, related
 from c3p_bags.runs.run_bag import finite_rows, odometry_numbers
@@ -134,11 +133,8 @@ def read_samples(bag: Bag, robot: CasterRobot, space: str = '',
         raise BagError(f'bag {bag}: no message on {joints} has the joints '
                        f'{[*robot.steering_joints, *robot.wheel_joints]}')
     column = found[joints]
-    angles, = column.values
-    if len(find_steps(column.stamp, angles[:, 2], angles[:, 3]).sample):
-        bag.remark('the clock was set while it was recorded; the odometry begins anew there')
     odometry = found.get(odom)
-    return (Samples(column.recorded, column.stamp, angles),
+    return (Samples(column.recorded, column.stamp, column.values[0]),
             None if odometry is None else RecordedOdometry(odometry.recorded, odometry.stamp,
                                                            odometry.values[0]))
 

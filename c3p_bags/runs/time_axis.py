@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from c3p_bags.runs import mapped
-from c3p_bags.runs.clock_steps import ClockStep, Steps, TimeLines, find_steps
+from c3p_bags.runs.clock_steps import ClockStep, StampSteps, TimeLines, find_steps
 from c3p_bags.runs.columns import Column
 from c3p_description.model import Array
 
@@ -73,7 +73,7 @@ class TimeAxis:
         return found
 
 
-def _common(recorded: Array, stamped: Steps) -> Steps:
+def _common(recorded: Array, stamped: StampSteps) -> StampSteps:
     """Return the steps of the recorder's clock: its own, and those that it shares with stamps."""
     own = find_steps(recorded)
     step = np.diff(recorded)
@@ -82,4 +82,4 @@ def _common(recorded: Array, stamped: Steps) -> Steps:
     index = np.union1d(own.sample, shared).astype(int)
     forward = step[step > 0]
     usual = int(np.median(forward)) if len(forward) else 0
-    return Steps(index, step[index - 1] - usual, np.ones(len(index), bool))
+    return StampSteps(index, step[index - 1] - usual, np.ones(len(index), bool))

@@ -42,7 +42,7 @@ LATEST = 2**63 - 1
 
 
 class BagWarning(UserWarning):
-    """What differs from a tidy bag, such as fewer messages than the bag states."""
+    """Remark on a bag that is not tidy, such as one with fewer messages than it states."""
 
 
 class RawMessage(NamedTuple):
@@ -329,7 +329,7 @@ class Bag:
 
     @cached_property
     def _by_time(self) -> bool:
-        """Whether the order of recording is the order of the times."""
+        """Return whether the order of recording is the order of the times."""
         files = [file for file in self._files if any(t.messages for t in file.topics)]
         if not all(file.sortable for file in files):
             return False

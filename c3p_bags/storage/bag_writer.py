@@ -126,7 +126,12 @@ class BagWriter:
             topic, kind, typestore=self.types, offered_qos_profiles=[offered_qos(latched)])
 
     def adopt(self, topic: str, kind: str, qos: Sequence[Qos], types: Typestore) -> None:
-        """Announce a topic as another bag has it, with that bag's message definitions."""
+        """
+        Announce a topic as another bag has it.
+
+        `topic` and `kind` are as for `add`; `qos` that of its publishers, and `types` the message
+        definitions of that bag.
+        """
         self._connections[topic] = self._writer.add_connection(
             topic, kind, typestore=types, offered_qos_profiles=qos)
 

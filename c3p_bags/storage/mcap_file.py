@@ -9,7 +9,7 @@ from operator import itemgetter
 from pathlib import Path
 
 from c3p_bags.storage.mcap import CHANNEL, MESSAGE, MESSAGE_HEAD, read_mcap, records, topic_of
-from c3p_bags.storage.mcap_layout import Block, Channel, McapLayout, Schema
+from c3p_bags.storage.mcap_layout import McapBlock, McapChannel, McapLayout, McapSchema
 from c3p_bags.storage.mcap_limits import check_mcap
 from c3p_bags.storage.stored_topics import LEAP, StoredTopic, qos_of
 from c3p_bags.storage.unpacking import unpack
@@ -51,7 +51,7 @@ class McapFile:
 
     @property
     def goes_back(self) -> bool:
-        """Whether a chunk begins before an earlier one ends, by more than `LEAP`."""
+        """Return whether a chunk begins before an earlier one ends, by more than `LEAP`."""
         latest = 0
         for block in self.layout.blocks:
             if block.first < latest - LEAP:
@@ -61,7 +61,7 @@ class McapFile:
 
     @property
     def sortable(self) -> bool:
-        """Whether the messages can be sorted by time within the limit of memory."""
+        """Return whether the messages can be sorted by time within the limit of memory."""
         return self.layout.sortable
 
     def messages(self, topics: Iterable[str], start: int | None = None, by_time: bool = True
@@ -108,7 +108,7 @@ class McapFile:
         yield from waiting
 
 
-def _messages(block: Block, data: bytes, channels: dict[int, str], wanted: Collection[str]
+def _messages(block: McapBlock, data: bytes, channels: dict[int, str], wanted: Collection[str]
               ) -> Iterator[tuple[str, int, bytes]]:
     """Yield the messages of a block."""
     content = unpack(block.packing, data, block.size)
@@ -125,9 +125,9 @@ def _messages(block: Block, data: bytes, channels: dict[int, str], wanted: Colle
                 channels[number] = topic
 
 
-def _stored(layout: McapLayout, number: int, channel: Channel) -> StoredTopic:
+def _stored(layout: McapLayout, number: int, channel: McapChannel) -> StoredTopic:
     """Return a channel with its type."""
-    schema = layout.schemas.get(channel.schema, Schema('', '', ''))
+    schema = layout.schemas.get(channel.schema, McapSchema('', '', ''))
     return StoredTopic(channel.topic, schema.name, channel.encoding,
                        qos_of(channel.metadata.get(QOS, '')), layout.messages_of(number),
                        schema.text, schema.encoding)

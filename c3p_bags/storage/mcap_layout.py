@@ -17,7 +17,7 @@ BLOCK_BYTES = 1_000_000
 STATISTICS_HEAD = struct.Struct('<QHIIIIQQ')
 
 
-class Block(NamedTuple):
+class McapBlock(NamedTuple):
     """
     Records that are read together: those of a chunk, or messages outside of chunks.
 
@@ -33,7 +33,7 @@ class Block(NamedTuple):
     last: int
 
 
-class Schema(NamedTuple):
+class McapSchema(NamedTuple):
     """Name of a message type, encoding of its definition, and the definition."""
 
     name: str
@@ -41,7 +41,7 @@ class Schema(NamedTuple):
     text: str
 
 
-class Channel(NamedTuple):
+class McapChannel(NamedTuple):
     """Topic, number of its schema, encoding of its messages, and its metadata."""
 
     topic: str
@@ -66,10 +66,10 @@ class McapLayout:
 
     Attributes
     ----------
-    blocks : list of Block
+    blocks : list of McapBlock
         In the order of the file.
-    schemas : dict of int to Schema
-    channels : dict of int to Channel
+    schemas : dict of int to McapSchema
+    channels : dict of int to McapChannel
     counts : Counter
         Messages by channel, of the blocks that were read.
     stated : Counter or None
@@ -80,9 +80,9 @@ class McapLayout:
         So few blocks overlap in time that their messages can be sorted in memory.
     """
 
-    blocks: list[Block] = field(default_factory=list)
-    schemas: dict[int, Schema] = field(default_factory=dict)
-    channels: dict[int, Channel] = field(default_factory=dict)
+    blocks: list[McapBlock] = field(default_factory=list)
+    schemas: dict[int, McapSchema] = field(default_factory=dict)
+    channels: dict[int, McapChannel] = field(default_factory=dict)
     counts: Counter[int] = field(default_factory=Counter)
     stated: Counter[int] | None = None
     unread: bool = False
@@ -108,12 +108,12 @@ class McapLayout:
                 schema, = struct.unpack_from('<H', content, 2)
                 topic, place = _text(content, 4)
                 encoding, place = _text(content, place)
-                self.channels[number] = Channel(topic, schema, encoding,
+                self.channels[number] = McapChannel(topic, schema, encoding,
                                                 _pairs(content, place))
             else:
                 name, place = _text(content, 2)
                 encoding, place = _text(content, place)
-                self.schemas[number] = Schema(name, encoding, _text(content, place)[0])
+                self.schemas[number] = McapSchema(name, encoding, _text(content, place)[0])
         except struct.error:
             raise ValueError('a damaged description of a topic') from None
 
@@ -132,13 +132,13 @@ class McapLayout:
         if (last is not None and not last.packing and last.place + last.packed == place
                 and last.packed + length <= BLOCK_BYTES):
             size = last.packed + length
-            self.blocks[-1] = Block(last.place, size, size, '', min(last.first, time),
+            self.blocks[-1] = McapBlock(last.place, size, size, '', min(last.first, time),
                                     max(last.last, time))
         else:
-            self.blocks.append(Block(place, length, length, '', time, time))
+            self.blocks.append(McapBlock(place, length, length, '', time, time))
 
     def state(self, content: bytes) -> None:
-        """Take the statistics of the file; damaged ones are no statistics."""
+        """Take the statistics of the file, unless they are damaged."""
         try:
             length, = struct.unpack_from('<I', content, STATISTICS_HEAD.size)
             begin = STATISTICS_HEAD.size + 4

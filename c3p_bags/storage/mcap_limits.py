@@ -27,7 +27,7 @@ from c3p_bags.storage.mcap import (
     STATISTICS,
     records,
 )
-from c3p_bags.storage.mcap_layout import Block, McapLayout
+from c3p_bags.storage.mcap_layout import McapBlock, McapLayout
 from c3p_bags.storage.unpacking import MOST_BYTES, unpack, unpack_some
 from c3p_description.reading.yaml_files import YamlFileError, parse_yaml
 
@@ -126,7 +126,7 @@ def _content(file: BinaryIO, place: int, length: int) -> bytes:
     return file.read(length)
 
 
-def _chunk(file: BinaryIO, place: int, length: int) -> Block:
+def _chunk(file: BinaryIO, place: int, length: int) -> McapBlock:
     """Return where the data of a chunk are, by its head."""
     front = _content(file, place + RECORD.size, min(length, FRONT))
     try:
@@ -139,7 +139,7 @@ def _chunk(file: BinaryIO, place: int, length: int) -> Block:
     if begin + 8 + packed > length or size > MOST_BYTES or (not packing and size != packed):
         raise ValueError(f'a chunk of {length} bytes with {packed} of data that unpack to {size}: '
                          f'the limit is {MOST_BYTES}')
-    return Block(place + RECORD.size + begin + 8, packed, size, packing, first, last)
+    return McapBlock(place + RECORD.size + begin + 8, packed, size, packing, first, last)
 
 
 def _check_inner(block: bytes, mode: str, layout: McapLayout) -> None:

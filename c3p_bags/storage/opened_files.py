@@ -164,7 +164,7 @@ def _places(folder: Path, mend: bool, remarks: list[str]) -> tuple[Metadata | No
 
 
 class _Opening:
-    """Opens one file; its state is what was found on the way."""
+    """Opens one file, and collects remarks and the number of lost bytes."""
 
     def __init__(self, place: Path, mode: str, scratch: Callable[[], Path], mend: bool) -> None:
         self._place = place

@@ -63,11 +63,11 @@ class StorageFile(Protocol):
 
     @property
     def goes_back(self) -> bool:
-        """Whether times of recording fall by more than `LEAP` in the order of the file."""
+        """Return whether times of recording fall by more than `LEAP` in the order of the file."""
 
     @property
     def sortable(self) -> bool:
-        """Whether the messages can be sorted by time within the limit of memory."""
+        """Return whether the messages can be sorted by time within the limit of memory."""
 
     def messages(self, topics: Iterable[str], start: int | None = None, by_time: bool = True
                  ) -> Iterator[tuple[str, int, bytes]]:

@@ -35,6 +35,7 @@ from c3p_ros.messages import (  # noqa: E402
     twist_of,
     yaw_of,
 )
+from c3p_ros.sensed_joints import SensedJointCoding  # noqa: E402
 
 ROBOT = replace(C3P, steering_sign=[1, -1, 1], steering_zero=[0.1, -0.2, 3.0],
                 wheel_sign=[-1, 1, -1],
@@ -205,7 +206,7 @@ def test_a_sensed_message_needs_no_rates(velocity):
     message = joint_state()
     steering, _, angle, _ = JointCoding(ROBOT).read(message)
     message.velocity = velocity
-    found = JointCoding(ROBOT).read_sensed(message)
+    found = SensedJointCoding(ROBOT).read(message)
     assert found[0].tolist() == steering.tolist() and found[2].tolist() == angle.tolist()
     assert np.isnan(found[1]).all() and np.isnan(found[3]).all()
     # for a controller they are not enough
@@ -220,14 +221,14 @@ def test_rates_of_other_joints_do_not_matter_and_infinite_ones_are_refused():
     message.position = [*message.position, 1.0]
     message.velocity = [*message.velocity, math.nan]
     message.effort = []
-    for found, expected in zip(JointCoding(ROBOT).read_sensed(message), whole, strict=True):
+    for found, expected in zip(SensedJointCoding(ROBOT).read(message), whole, strict=True):
         assert found.tolist() == expected.tolist()
     message.velocity[2] = math.inf
     with pytest.raises(MessageError, match='velocity.*inf'):
-        JointCoding(ROBOT).read_sensed(message)
+        SensedJointCoding(ROBOT).read(message)
     message.velocity = [1.0, 2.0]
     with pytest.raises(MessageError, match='velocity has 2 values for 7 names'):
-        JointCoding(ROBOT).read_sensed(message)
+        SensedJointCoding(ROBOT).read(message)
 
 
 @pytest.mark.parametrize('coding', [JointCoding, EffortCoding])
