@@ -11,6 +11,9 @@ METADATA = 'metadata.yaml'
 # of the files of a bag
 SUFFIXES = ('.mcap', '.db3', '.bag')
 
+# of logs that can be imported
+LOGS = ('.csv', '.wpilog', '.tsv')
+
 
 def not_a_bag(path: Path) -> str:
     """
@@ -20,6 +23,9 @@ def not_a_bag(path: Path) -> str:
     """
     if path.is_file():
         known = any(suffix in SUFFIXES for suffix in path.suffixes)
+        if not known and any(suffix in LOGS for suffix in path.suffixes):
+            return (f'a {path.suffix} file is not a bag; `c3p import {path} --mapping FILE` makes '
+                    'one of it')
         return '' if known or path.name == METADATA or not path.suffix else (
             f'a {path.suffix} file is not a bag; give the directory of a bag, or a file '
             f'{" or ".join(SUFFIXES)}')

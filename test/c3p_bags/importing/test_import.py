@@ -383,5 +383,8 @@ def test_the_command_needs_a_mapping_for_what_has_no_names(tmp_path, capsys):
     assert main(['import', str(log)]) == 2
     assert '--mapping FILE is needed' in capsys.readouterr().err
     assert main(['import', str(tmp_path), '--mapping', str(log)]) == 2
+    for words in (['report'], ['recompute'], ['repair']):
+        assert main([*words, str(log)]) == 2
+        assert f'`c3p import {log} --mapping FILE` makes one of it' in capsys.readouterr().err
     assert main(['import', str(tmp_path / 'none.csv')]) == 2
     assert 'no such file' in capsys.readouterr().err

@@ -142,7 +142,7 @@ def test_messages_that_cannot_be_used_are_left_out(tmp_path):
         messages = [
             make.joints(start, ['gripper'], [1.0], [0.0]),  # another device on the topic
             make.joints(start + 1, names, [np.nan] * 6, [0.0] * 6),
-            make.joints(start + 2, names, [0.0] * 6),  # no velocity
+            make.joints(start + 2, names, [0.0] * 6, [0.0] * 2),  # velocities of some joints
             make.joints(start + 3, names[::-1] + ['gripper'], np.arange(7.0), np.zeros(7)),
             make.joints(start + 10**9, names, np.arange(6.0), np.zeros(6))]
         for k, message in enumerate(messages):
