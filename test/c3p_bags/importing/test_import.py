@@ -8,7 +8,7 @@ import struct
 
 import numpy as np
 import pytest
-from logs import (
+from robot_logs import (
     ROOT,
     ROS_1,
     SWERVE,

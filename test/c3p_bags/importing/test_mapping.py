@@ -4,7 +4,7 @@
 import math
 
 import pytest
-from logs import EXAMPLES
+from robot_logs import EXAMPLES
 
 from c3p_bags.importing.mapping import MappingError, TimeMapping, ValueMapping, read_mapping
 

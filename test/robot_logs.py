@@ -9,7 +9,7 @@ from rosbags.rosbag1 import Writer
 from rosbags.typesys import Stores, get_typestore
 
 ROS_1 = get_typestore(Stores.ROS1_NOETIC)
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / 'config' / 'import').glob('*.yaml'))
 
 # a swerve robot as it can be described: wheels almost under their pivots
