@@ -176,7 +176,8 @@ def write_recomputed(bag: Bag, path: str | Path, found: BagOdometry) -> None:
         writer.note({**bag.notes, 'c3p_recomputed': suite_version()})
         copied = {topic: known for topic, known in bag.topics.items() if topic != recorded}
         for topic, known in copied.items():
-            writer.add(recorded if topic == odom else topic, known.kind, known.latched)
+            writer.adopt(recorded if topic == odom else topic, known.kind, bag.qos(topic),
+                         bag.types)
         writer.add(odom, ODOMETRY)
         coming = _cycles(result)
         ours = next(coming, None)

@@ -32,13 +32,17 @@ from rosbags.rosbag2 import (
     Writer,
     WriterError,
 )
-from rosbags.typesys import Stores, get_typestore
+from rosbags.typesys import Stores, TypesysError, get_typestore
 from rosbags.typesys.store import Typestore
 
 # rosbag2's metadata since Jazzy
 METADATA_VERSION: Final = 9
 
 COMPRESSION = {'none': CompressionMode.NONE, 'zstd': CompressionMode.STORAGE}
+
+# in place of the definition and the hash of a type that nothing defines: a comment
+UNKNOWN = '# not defined in the recording'
+NO_HASH = 'RIHS01_' + '0' * 64
 
 # rmw's way to write "no deadline, no lifespan, no lease"
 FOREVER = QosTime(9223372036, 854775807)
@@ -130,10 +134,14 @@ class BagWriter:
         Announce a topic as another bag has it.
 
         `topic` and `kind` are as for `add`; `qos` that of its publishers, and `types` the message
-        definitions of that bag.
+        definitions of that bag. A type that these lack is announced without a definition.
         """
-        self._connections[topic] = self._writer.add_connection(
-            topic, kind, typestore=types, offered_qos_profiles=qos)
+        try:
+            self._connections[topic] = self._writer.add_connection(
+                topic, kind, typestore=types, offered_qos_profiles=qos)
+        except TypesysError:
+            self._connections[topic] = self._writer.add_connection(
+                topic, kind, msgdef=UNKNOWN, rihs01=NO_HASH, offered_qos_profiles=qos)
 
     def write(self, topic: str, time: int, data: bytes | memoryview) -> None:
         """Write one serialised message of an announced topic; `time` is in ns."""

@@ -321,6 +321,18 @@ def test_the_command_line_prints_each_remark_once(tmp_path, capsys):
     assert len([line for line in lines if 'fewer' in line]) == 1
 
 
+def test_messages_of_types_that_nobody_defines_are_kept(tmp_path):
+    """Databases of Humble have no definitions, also none of a robot's own types."""
+    own = [row._replace(topic='/own', kind='my_msgs/msg/Own') for row in ROWS[::10]]
+    write_database(tmp_path / 'a.db3', [*ROWS, *own], definitions=False)
+    repair(tmp_path / 'a.db3', tmp_path / 'new')
+    for path in (tmp_path / 'a.db3', tmp_path / 'new'):
+        with Bag(path) as bag:
+            assert bag.topics['/own'].kind == 'my_msgs/msg/Own'
+            assert [bytes(m.data) for m in bag.raw(['/own'])] == [row.data for row in own]
+            assert len(list(bag.messages(['/a', '/b']))) == len(ROWS)
+
+
 def test_a_database_without_definitions_is_repaired(tmp_path):
     folder = folder_of(tmp_path)
     write_database(folder / 'a_0.db3', ROWS, definitions=False)
