@@ -113,8 +113,7 @@ def open_files(path: Path, scratch: Callable[[], Path], mend: bool = False) -> O
     found = OpenedFiles(files, {} if metadata is None else metadata.notes, mode == 'message',
                         remarks, lost)
     _check_serialization(path, found)
-    if not mend:
-        _compare_counts(found, metadata)
+    _compare_counts(found, metadata)
     return found
 
 

@@ -88,7 +88,8 @@ def test_mcap_files_of_all_writers_are_read_whole(tmp_path, options, metadata):
     with pytest.raises(BagError, match=f'is cut off.*c3p repair {folder}'):
         read(folder)
     if options.get('packing') == '' or 'chunk' not in options:
-        repair(folder, tmp_path / 'new')
+        with pytest.warns(BagWarning, match='fewer') if metadata else warnings.catch_warnings():
+            repair(folder, tmp_path / 'new')
         raw, *_ = read(tmp_path / 'new')
         assert raw == expected(ROWS[:len(raw)]) and len(raw) > 150
 
@@ -245,6 +246,13 @@ def test_fewer_messages_than_stated_are_always_said(tmp_path):
     assert len(raw) == 267 and remarks == [
         'a_1.mcap, named in metadata.yaml, is missing',
         '267 messages, 133 fewer than metadata.yaml states']
+    # a repair says it, too, and what a cut file lacks
+    with pytest.warns(BagWarning, match='133 fewer than metadata.yaml states'):
+        repair(folder, tmp_path / 'new')
+    data = (folder / 'a_2.mcap').read_bytes()
+    (folder / 'a_2.mcap').write_bytes(data[:len(data) // 2])
+    with pytest.warns(BagWarning, match='fewer than metadata.yaml states'):
+        repair(folder, tmp_path / 'newer')
     # by the statistics of a file, read or not
     for packing in ('', 'zstd'):
         file = write_mcap(tmp_path / f'few{packing}.mcap', ROWS, packing)
