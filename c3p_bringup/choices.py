@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from c3p_controller import law_names
-from c3p_simulation import PLANTS, STRICT, WAIT
+from c3p_simulation import PLANTS, SENSORS, STRICT, WAIT
 
-__all__ = ['EXPERIMENTS', 'HARDWARE', 'PLANTS', 'REALTIME', 'STRICT', 'SYNCHRONOUS', 'WAIT',
-           'law_names']
+__all__ = ['EXPERIMENTS', 'HARDWARE', 'PLANTS', 'REALTIME', 'SENSORS', 'STRICT', 'SYNCHRONOUS',
+           'WAIT', 'law_names']
 
 HARDWARE = ('none', 'emulated')
 
@@ -22,5 +22,5 @@ EXPERIMENTS = (
     'camber_power', 'agv', 'crossover', 'methods', 'flexible', 'berthing', 'grasp', 'chain', 'all')
 
 # parameters of sensed_kinematics for joint states that are of one instant, with its stamp: motor
-# cards sample by their SYNC, and so does the simulation
+# cards sample by their SYNC, and so does the simulation unless its sensors have a timing
 SYNCHRONOUS = {'stamp_jitter': 0.0, 'sample_skew': 0.0}

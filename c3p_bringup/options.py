@@ -16,6 +16,7 @@ from c3p_description.reading.loader import load_casters
 from c3p_hardware.axes import card_settings
 from c3p_hardware.emulator.parameters import cards_like
 from c3p_hardware.tools.parameter_file import hardware_values
+from c3p_simulation.sensor_files import AUTO, read_sensors
 
 # cycle at which lockstep waits for the goal: the nodes are ready by then, and two drives are
 # identical bit for bit
@@ -32,18 +33,48 @@ PATIENCE = {'missed_cycles': 4, 'silence_timeout': 1.0, 'heartbeat_timeout': 2.0
             'heartbeat_period': 0.1}
 
 
-def known_latency(plant: str, hardware: str = 'none', controller: str = '') -> dict[str, float]:
+def known_latency(plant: str, hardware: str = 'none', controller: str = '', sensors: str = ''
+                  ) -> dict[str, float]:
     """
     Return the latency parameters of the laws for a simulated robot.
 
     A `controller` of another package has one if its settings have a latency; the node declares it
     only where that law is chosen.
+
+    Parameters
+    ----------
+    plant, hardware, controller : str
+    sensors : str
+        As of `read_sensors`; empty for those of the plant.
     """
-    latency = LATENCY[plant] if hardware == 'none' else BUS_LATENCY
+    if hardware != 'none':
+        latency = BUS_LATENCY
+    elif sensors in ('', AUTO):
+        latency = LATENCY[plant]
+    else:
+        latency = read_sensors(sensors).latency
     found = {'mpc.latency': latency}
     if controller and controller not in CONTROLLERS and law_named(controller).takes_latency():
         found[f'{controller}.latency'] = latency
     return found
+
+
+def known_timing(sensors: str = '') -> dict[str, float]:
+    """
+    Return the parameters of sensed_kinematics for a simulated robot with these `sensors`.
+
+    Empty leaves its defaults, for sensors whose joints or stamps are not of one instant.
+    """
+    exact = sensors in ('', AUTO) or read_sensors(sensors).timing.synchronous
+    return dict(SYNCHRONOUS) if exact else {}
+
+
+def sensors_parameter(sensors: str) -> dict[str, str]:
+    """Return the parameter ``sensors`` of the simulation; empty where none are chosen."""
+    if not sensors:
+        return {}
+    # nodes may run in another directory
+    return {'sensors': f'{Path(sensors).absolute()}' if Path(sensors).suffix else sensors}
 
 
 @dataclass(frozen=True)
@@ -61,6 +92,7 @@ class DriveOptions:
     robot: str = 'c3p'                          # name or path of the description
     start_steering: Sequence[float] = (0.0,)    # one for all casters or one for each, rad
     plant: str = 'analytic'
+    sensors: str = ''                           # as of read_sensors; empty: those of the plant
     hardware: str = 'none'
     controller: str = 'mpc'                     # one of law_names(), in both controller nodes
     nodes: str = 'one-process'                  # or processes
@@ -77,6 +109,11 @@ class DriveOptions:
         if self.hardware != 'none' and self.realtime_factor != 1.0:
             raise ValueError(f'--realtime-factor {self.realtime_factor} with --hardware '
                              f'{self.hardware}: a bus runs in real time, the factor must be 1')
+        if self.hardware != 'none' and self.sensors:
+            raise ValueError(f'--sensors {self.sensors} with --hardware {self.hardware}: motor '
+                             'cards have encoders of their own; leave one of the two out')
+        if self.sensors:
+            read_sensors(self.sensors)
 
     @property
     def lockstep(self) -> bool:
@@ -106,8 +143,9 @@ def parameter_files(options: DriveOptions, bag: Path, place: Path) -> list[Path]
     silence = 0.5 if options.lockstep or options.hardware != 'none' else 0.1
     first = _write(place / 'defaults.yaml', {'/**/velocity_controller': {
         'start_silence': silence,
-        **known_latency(options.plant, options.hardware, options.controller)},
-        '/**/sensed_kinematics': dict(SYNCHRONOUS), '/**/hardware_interface': PATIENCE,
+        **known_latency(options.plant, options.hardware, options.controller, options.sensors)},
+        '/**/sensed_kinematics': known_timing(options.sensors),
+        '/**/hardware_interface': PATIENCE,
         **({} if options.hardware == 'none' else {
             '/**/emulated_cards': cards_like(hardware_values(options.parameters))})})
     last = _write(place / 'options.yaml', {
@@ -115,6 +153,7 @@ def parameter_files(options: DriveOptions, bag: Path, place: Path) -> list[Path]
         'simulation': {
             'hold_at_cycle': HOLD_AT if options.lockstep else 0,
             'plant': options.plant, 'rate': float(options.rate), 'lockstep': options.lockstep,
+            **sensors_parameter(options.sensors),
             'realtime_factor': 1.0 if options.lockstep else float(options.realtime_factor),
             'realtime': WAIT if options.waits else STRICT, 'publish_clock': simulated,
             'start_steering': [float(s) for s in options.start_steering],

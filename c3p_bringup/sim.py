@@ -13,7 +13,7 @@ import rclpy
 
 from c3p_bringup.near import stay_near
 from c3p_bringup.nodes import CHAIN, node_class
-from c3p_bringup.options import known_latency
+from c3p_bringup.options import known_latency, sensors_parameter
 from c3p_bringup.other_robots import OtherRobots
 from c3p_description.reading.files import share_file
 from c3p_description.reading.vehicle_files import is_vehicle
@@ -82,12 +82,14 @@ def simulate_casters(options: SimOptions, announce: Callable[[str], None] = prin
     nodes: dict[str, dict[str, Any]] = {name: {'use_sim_time': own_clock} for name in CHAIN}
     chosen = dict(options.chosen)
     controller = {'controller': chosen.pop('controller')} if 'controller' in chosen else {}
+    sensors = chosen.pop('sensors', '')
     nodes['velocity_controller'] |= known_latency(
-        chosen.get('plant', 'analytic'), controller=controller.get('controller', '')) | controller
+        chosen.get('plant', 'analytic'), controller=controller.get('controller', ''),
+        sensors=sensors) | controller
     nodes['position_controller'] |= controller
     nodes['simulation'] = {
         **_time(options), 'realtime': options.realtime, 'publish_clock': own_clock,
-        **chosen, 'start_pose': list(options.start)}
+        **chosen, **sensors_parameter(sensors), 'start_pose': list(options.start)}
     node = _run(options, nodes, lambda node: node.plant.time >= _duration(options), (
         'topics joint_states, odom and ground_truth/odom; cmd_vel and goal_pose drive; Ctrl-C '
         'ends', 'c3p.rviz'), announce, lambda node: (

@@ -14,6 +14,7 @@ from c3p_simulation.plants.floor import FloorPatch
 from c3p_simulation.plants.parameter_errors import ParameterErrors, perturbed
 from c3p_simulation.plants.plant import AnalyticPlant, JointSample, Plant
 from c3p_simulation.plants.sensors import SensedPlant, SensorSettings
+from c3p_simulation.sensor_files import AUTO, ENCODERS, read_sensors
 
 # default sensors of each plant
 PLANTS = {'analytic': SensorSettings.ideal(), 'mujoco': SensorSettings()}
@@ -119,9 +120,7 @@ def plant_of_parameters(values: Any, robot: CasterRobot, sensors: str = '') -> P
     sensors : str
         Overrides the parameter.
     """
-    choice = sensors or values.sensors
-    encoders = choice == 'encoders' or (choice == 'auto' and values.plant == 'mujoco')
-    sensed = SensorSettings.of(values) if encoders else SensorSettings.ideal()
+    sensed = sensors_of_parameters(values, sensors or values.sensors)
     errors = ParameterErrors(
         mass=values.mass_error, com=values.com_error, friction=values.friction_error,
         wheel_radius=values.geometry_error, caster_offset=values.geometry_error,
@@ -132,6 +131,33 @@ def plant_of_parameters(values: Any, robot: CasterRobot, sensors: str = '') -> P
     # only parameter files have heights as parameters
     return make_plant(values.plant, robot, options,
                       None if values.robot_description else values.robot)
+
+
+def sensors_of_parameters(values: Any, choice: str) -> SensorSettings:
+    """
+    Return the sensors of the parameters of a node.
+
+    Parameters
+    ----------
+    values : dataclass
+        Of ``simulation_parameters.yaml``; with ``encoders`` it has their settings.
+    choice : str
+        ``auto``, or as of `read_sensors`.
+
+    Raises
+    ------
+    ValueError
+        An unknown name, or an invalid file.
+    """
+    if choice == AUTO:
+        choice = ENCODERS if values.plant == 'mujoco' else 'ideal'
+    if choice != ENCODERS:
+        return read_sensors(choice)
+    return SensorSettings(
+        wheel_counts=values.wheel_counts, steering_counts=values.steering_counts,
+        latency=values.latency, wheel_noise=values.wheel_noise,
+        steering_noise=values.steering_noise, dropout=values.dropout,
+        rate_bandwidth=values.rate_bandwidth)
 
 
 def start_of_parameters(plant: Plant, values: Any) -> JointSample:

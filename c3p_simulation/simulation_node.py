@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ from c3p_ros.wire import JointStateWriter
 from c3p_simulation.make_plant import plant_of_parameters, start_of_parameters
 from c3p_simulation.pacing import pace_of_parameters
 from c3p_simulation.plants.plant import GroundTruth
+from c3p_simulation.plants.sensors import Arrival, arrivals, drive_rate, states_rates
 from c3p_simulation.publishers import ClockPublisher, GroundTruthPublisher
 from c3p_simulation.worker import Worker
 
@@ -52,6 +53,8 @@ class SimulationNode(SuiteNode):
         self._own_clock = values.publish_clock
         self.plant = plant_of_parameters(values, self.robot)
         self._sample = start_of_parameters(self.plant, values)
+        # how far the clock of the newest stamp is ahead of the true time, ns
+        self._ahead = 0
         settings = GateSettings(values.command_timeout, values.stop_damping)
         self._gate = WheelGate(self.robot, settings)
         self._joints, self._efforts = JointCoding(self.robot), EffortCoding(self.robot)
@@ -64,7 +67,10 @@ class SimulationNode(SuiteNode):
         self._news = threading.Condition(threading.Lock())
         self._worker = Worker('simulation', self._keep_rate)
         self.at_end(self._stop)
-        self._write_joints = JointStateWriter(self._joints.names, JOINT_FIELDS, 'joint_states')
+        # of a robot that states no rates, ``velocity`` is empty
+        self._fields = [field for field in JOINT_FIELDS
+                        if field != 'velocity' or states_rates(self.plant)]
+        self._write_joints = JointStateWriter(self._joints.names, self._fields, 'joint_states')
         self._joint_pub = self.create_publisher(JointState, 'joint_states', RECORDED)
         self._truth_pub = GroundTruthPublisher(self, values.ground_truth)
         self._clock_pub = ClockPublisher(self, self._own_clock)
@@ -116,29 +122,41 @@ class SimulationNode(SuiteNode):
         return self.plant.time if self._own_clock else time.monotonic()
 
     def _advance(self, steps: int = 1) -> tuple[int, GroundTruth, bool]:
-        """Advance by `steps`, publish the joints; return stamp, ns, truth, whether published."""
+        """Advance by `steps`, publish the joints; return true time, ns, truth, if published."""
+        arrived: Sequence[Arrival] = ()
         with self._news:
             for _ in range(steps):
-                torque = self._gate.torque_at(self._gate_time(), self._sample.wheel_rate)
+                rate = drive_rate(self.plant, self._sample)
+                torque = self._gate.torque_at(self._gate_time(), rate)
                 sample = self.plant.step(torque, self._period)
                 self._sample = sample or self._sample
+                arrived = arrivals(self.plant, sample) or arrived
             self.cycles += 1
             truth = self.plant.truth()
-            stamp = self._stamps.advance(steps, self.now_ns())
-            self.pace.sent(stamp, steps, time.monotonic(), answerable=sample is not None)
+            now = self._stamps.advance(steps, self.now_ns())
+            stamps = [self._stated(now, one.sample.time) for one in arrived]
+            if stamps:
+                self._ahead = stamps[-1] - now
+            self.pace.sent(now + self._ahead, steps, time.monotonic(), answerable=bool(arrived))
         if self.parameters.value.lockstep:
-            self._clock_pub.publish(stamp)
-        if sample is not None:
-            values = dict(zip(JOINT_FIELDS, self._joints.encode(*sample[1:]), strict=True))
-            self.send(self._joint_pub, self._write_joints, stamp, **values)
-        return stamp, truth, sample is not None
+            self._clock_pub.publish(now)
+        for stamp, one in zip(stamps, arrived, strict=True):
+            values = dict(zip(JOINT_FIELDS, self._joints.encode(*one.sample[1:]), strict=True))
+            self.send(self._joint_pub, self._write_joints, stamp,
+                      **{field: values[field] for field in self._fields})
+        return now, truth, bool(arrived)
+
+    def _stated(self, now: int, time: float) -> int:
+        """Return the stamp of a sample that states `time` [s]; the true time is `now` [ns]."""
+        return max(0, now + round(1e9 * (time - self.plant.time)))
 
     def _on_effort(self, message: JointStateMessage) -> None:
         stamp = message.stamp
         try:
             torque = self._efforts.read(message)
             now = self._stamps.now if self._own_clock else self.now_ns()
-            check_age(stamp, now, self._gate.settings.command_timeout)
+            # a command has the stamp of its sample
+            check_age(stamp, now + self._ahead, self._gate.settings.command_timeout)
         except MessageError as error:
             self.diagnostics.refuse('wheel_effort', error)
             return

@@ -10,7 +10,7 @@ from typing import Any
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 
-from c3p_bringup.choices import PLANTS, SYNCHRONOUS
+from c3p_bringup.choices import PLANTS, SENSORS
 from c3p_bringup.launch_parts.actions import (
     chosen,
     common_arguments,
@@ -37,7 +37,7 @@ from c3p_bringup.launch_parts.robot import (
     start_values,
 )
 from c3p_bringup.nodes import CHAIN, ROBOTS, executable_of
-from c3p_bringup.options import PATIENCE, known_latency
+from c3p_bringup.options import PATIENCE, known_latency, known_timing, sensors_parameter
 from c3p_simulation import STRICT, WAIT
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 
@@ -47,6 +47,11 @@ ARGUMENTS = [
         description='Simulated robot. none: external driver of joint_states and wheel_effort. '
                     'analytic: closed-chain equations of motion. mujoco: tyres in contact with '
                     'the ground (needs MuJoCo).'),
+    DeclareLaunchArgument(
+        'sensors', default_value='',
+        description=f'Sensors of the simulated robot: {", ".join(SENSORS)}, or the path of a YAML '
+                    'file with their settings. Empty: as in params_file, where auto is the '
+                    'default.'),
     DeclareLaunchArgument(
         'realtime', default_value=STRICT, choices=(STRICT, WAIT),
         description='Behaviour of the simulated robot on a loaded computer. strict: watchdogs '
@@ -67,16 +72,16 @@ ARGUMENTS = [
 
 def control(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Return the nodes of the control chain and the simulated robot."""
-    sim, hardware, law = (LaunchConfiguration(name).perform(context)
-                          for name in ('sim', 'hardware', 'controller'))
-    check_robot(sim, hardware)
+    sim, hardware, law, sensors = (LaunchConfiguration(name).perform(context)
+                                   for name in ('sim', 'hardware', 'controller', 'sensors'))
+    check_robot(sim, hardware, sensors)
     simulated = sim != 'none' and hardware == 'none'
     values, options = law_values(context), goal_options(context)
     # the parameter file overrides these defaults
-    defaults: dict[str, dict[str, Any]] = (
-        {'velocity_controller': known_latency(sim, hardware, law)} if sim != 'none' else {})
+    defaults: dict[str, dict[str, Any]] = {} if sim == 'none' else {
+        'velocity_controller': known_latency(sim, hardware, law, sensors)}
     if sim != 'none' or hardware != 'none':
-        defaults['sensed_kinematics'] = dict(SYNCHRONOUS)
+        defaults['sensed_kinematics'] = known_timing(sensors)
     if hardware != 'none':
         defaults['hardware_interface'] = {'autostart': 'active'}
         values |= bus_values(context, hardware)
@@ -86,7 +91,8 @@ def control(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         defaults['emulated_cards'] = cards
         values['emulated_cards'] |= {'plant': sim, **start_values(context)}
     if simulated:
-        values['simulation'] = {'plant': sim, **start_values(context)}
+        values['simulation'] = {'plant': sim, **sensors_parameter(sensors),
+                                **start_values(context)}
         if chosen(context, 'use_sim_time'):
             values['simulation']['publish_clock'] = True
         # strict is the default of the node, too, which a parameter file may change
@@ -116,14 +122,17 @@ def realtime_of(context: LaunchContext) -> str:
     return realtime
 
 
-def check_robot(sim: str, hardware: str) -> None:
-    """Reject two robots, or emulated cards without a simulated robot."""
+def check_robot(sim: str, hardware: str, sensors: str) -> None:
+    """Reject two robots, emulated cards without a simulated robot, sensors without one."""
     if hardware == 'can' and sim != 'none':
         raise ValueError(f'sim:={sim} with hardware:=can: the real robot is not simulated; omit '
                          'one of the two')
     if hardware == 'emulated' and sim == 'none':
         raise ValueError('hardware:=emulated requires a simulated robot: add sim:=analytic or '
                          'sim:=mujoco')
+    if sensors and (sim == 'none' or hardware != 'none'):
+        raise ValueError(f'sensors:={sensors}: are those of a simulated robot without motor '
+                         'cards; add sim:=analytic or sim:=mujoco without hardware, or omit them')
 
 
 def generate_launch_description() -> LaunchDescription:

@@ -17,6 +17,7 @@ from c3p_bringup.cli.common import (
     add_controller,
     add_results,
     add_robot,
+    add_sensors,
     count,
     finite,
     fraction,
@@ -103,6 +104,7 @@ def _add_drawn(group: Any, default: CampaignSpec) -> None:
         value = _of(default, name)
         group.add_argument(f'--{name}', type=int, nargs='+', metavar='N', default=value,
                            help=f'{meaning} (default: {" ".join(map(str, value))})')
+    add_sensors(group, default.sensors)
     group.add_argument('--dropout', type=finite, default=default.dropout, metavar='P',
                        help='probability that a sample is lost; not drawn (default: %(default)s)')
     group.add_argument('--known-latency', type=finite, default=default.known_latency, metavar='S',
@@ -147,6 +149,7 @@ def spec_of(arguments: argparse.Namespace) -> CampaignSpec:
         value = getattr(arguments, field.name)
         values[field.name] = tuple(value) if isinstance(value, list) else value
     values['robot'] = arguments.robot or CampaignSpec.robot
+    values['sensors'] = arguments.sensors or CampaignSpec.sensors
     if arguments.experiment and not arguments.robot:
         from c3p_experiments.catalogue import experiment_for
 

@@ -17,7 +17,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
-from c3p_bringup.choices import PLANTS, law_names
+from c3p_bringup.choices import PLANTS, SENSORS, law_names
 from c3p_bringup.cli import FAILED, INTERRUPTED, MISSED  # noqa: F401
 from c3p_bringup.modules import import_reason
 
@@ -163,6 +163,15 @@ def add_plant(command: Any) -> None:
     """Add ``--plant`` with the default analytic, to a parser or a group."""
     command.add_argument('--plant', choices=PLANTS, default='analytic',
                          help='simulated plant (default: %(default)s)')
+
+
+def add_sensors(command: Any, default_text: str) -> None:
+    """Add ``--sensors`` to a parser or a group; the help shows `default_text`."""
+    sensors = command.add_argument(
+        '--sensors', metavar='SENSORS',
+        help=f'sensors of the simulated robot: {", ".join(SENSORS)}, or a YAML file with their '
+             f'settings, docs/real_robots.md (default: {default_text})')
+    complete(sensors, lambda: SENSORS, files=True)
 
 
 def add_params_file(command: argparse.ArgumentParser, purpose: str) -> None:

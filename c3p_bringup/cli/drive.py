@@ -16,6 +16,7 @@ from c3p_bringup.cli.common import (
     add_plant,
     add_results,
     add_robot,
+    add_sensors,
     finite,
     make_places,
     not_negative,
@@ -39,6 +40,7 @@ def add_drive(commands: Any) -> None:
                        help='steering angles at the start, one for all or one per caster '
                             '(default: 0, where the X direction is not actuated)')
     add_plant(drive)
+    add_sensors(drive, 'encoders with --plant mujoco, else ideal')
     drive.add_argument('--hardware', choices=HARDWARE, default='none',
                        help='emulated: through the hardware interface, CANopen frames and '
                             'emulated motor cards in a process of their own (default: '
@@ -112,6 +114,7 @@ def _run(arguments: argparse.Namespace) -> int:
         metrics = drive(DriveOptions(
             goal=goal, keep_bag=arguments.bag,
             start_steering=[math.radians(a) for a in arguments.start_steering],
+            sensors=arguments.sensors or '',
             parameters=arguments.params_file, **same),
             announce=lambda line: print(line, file=sys.stderr), progress=bar)
     finally:

@@ -16,6 +16,7 @@ from c3p_bringup.cli.common import (
     add_controller,
     add_json,
     add_robot,
+    add_sensors,
     complete,
     finite,
     make_places,
@@ -28,9 +29,10 @@ if TYPE_CHECKING:
     from c3p_experiments.loop.conditions import Conditions
 
 ALL = 'all'
+ENCODERS = 'encoders'
 # what can be given besides the name and where results go
-OPTIONS = ('plant', 'controller', 'robot', 'friction', 'latency', 'known_latency', 'counts',
-           'seed', 'duration', 'film')
+OPTIONS = ('plant', 'controller', 'robot', 'friction', 'sensors', 'latency', 'known_latency',
+           'counts', 'seed', 'duration', 'film')
 
 
 def add_experiment(commands: Any) -> None:
@@ -52,12 +54,14 @@ def add_experiment(commands: Any) -> None:
     add_robot(command, None, 'the one of the paper')
     command.add_argument('--friction', type=finite, metavar='MU',
                          help='friction of the tyres, plant mujoco (default: 0.8)')
+    add_sensors(command, ENCODERS)
     command.add_argument('--latency', type=finite, metavar='MS',
-                         help='latency of the loop (default: 10)')
+                         help='latency of the loop (default: that of the sensors, 10)')
     command.add_argument('--known-latency', type=finite, metavar='MS',
                          help='latency that the controller assumes (default: that of the loop)')
     command.add_argument('--counts', type=int, nargs=2, metavar=('WHEEL', 'STEERING'),
-                         help='encoder counts per turn, 0 is ideal (default: 2000 4096)')
+                         help='encoder counts per turn, 0 is ideal (default: those of the '
+                              'sensors, 2000 4096)')
     command.add_argument('--seed', type=int, help='seed of random values (default: 0)')
     command.add_argument('--duration', type=positive, metavar='S',
                          help='duration of each run, hill, random_terrain, camber_power (default: '
@@ -150,15 +154,18 @@ def _by_hand(arguments: argparse.Namespace) -> int:
 def _conditions(given: Mapping[str, Any]) -> Conditions:
     """Return the conditions of an experiment, defaults where nothing is given."""
     from c3p_experiments.loop.conditions import Conditions
+    from c3p_simulation.sensor_files import read_sensors
 
-    wheel, steering = given.get('counts', (2000, 4096))
+    name = given.get('sensors', ENCODERS)
+    sensors = read_sensors(name)
+    wheel, steering = given.get('counts', (sensors.wheel_counts, sensors.steering_counts))
     return Conditions(
         plant=given.get('plant', 'analytic'), controller=given.get('controller', 'mpc'),
         robot=given.get('robot'), friction=given.get('friction'),
-        latency=1e-3 * given.get('latency', 10.0),
+        latency=1e-3 * given['latency'] if 'latency' in given else sensors.latency,
         known_latency=1e-3 * given['known_latency'] if 'known_latency' in given else None,
         wheel_counts=wheel, steering_counts=steering, seed=given.get('seed', 0),
-        duration=given.get('duration'), film=given.get('film', ''))
+        sensor_profile=name)
 
 
 def _carry_out(arguments: argparse.Namespace, chosen: Mapping[str, Conditions], out: Path) -> int:

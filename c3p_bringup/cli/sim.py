@@ -21,6 +21,7 @@ from c3p_bringup.cli.common import (
     add_json,
     add_params_file,
     add_robot,
+    add_sensors,
     finite,
     make_places,
     not_negative,
@@ -34,7 +35,8 @@ from c3p_bringup.cli.dashboard import add_port
 OF_TRICYCLE = {'terrain': 'hills', 'drive_rate': 1.0, 'camber_gain': 0.0}
 
 # options of caster robots and their defaults, those of ``c3p drive``
-OF_CASTERS = {'plant': 'analytic', 'controller': 'mpc', 'start_steering': 0.0, 'rate': 200.0}
+OF_CASTERS = {'plant': 'analytic', 'controller': 'mpc', 'start_steering': 0.0, 'rate': 200.0,
+              'sensors': 'auto'}
 
 
 def add_sim(commands: Any) -> None:
@@ -49,6 +51,7 @@ def add_sim(commands: Any) -> None:
     command.add_argument('--plant', choices=PLANTS,
                          help='simulated plant of a caster robot (default: '
                               f'{OF_CASTERS["plant"]})')
+    add_sensors(command, 'encoders with --plant mujoco, else ideal')
     add_controller(command, None, 'of a caster robot: ')
     command.add_argument('--start-steering', type=finite, nargs='+', metavar='DEG',
                          help='steering angles of a caster robot at the start, one for all or one '

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +22,8 @@ from c3p_experiments.loop.outcome import ExperimentRun, Outcome
 from c3p_simulation.contact_plant.mujoco_plant import MujocoPlant, shape_of
 from c3p_simulation.plants.floor import FloorPatch
 from c3p_simulation.plants.plant import AnalyticPlant, Plant
-from c3p_simulation.plants.sensors import SensedPlant, SensorSettings
+from c3p_simulation.plants.sensors import SensedPlant
+from c3p_simulation.sensor_files import read_sensors
 
 # prefixes of columns that depend on the computer and differ from run to run
 CLOCKS = ('solve_', 'elapsed_')
@@ -67,7 +69,7 @@ class DrawnBench(Bench):
         super().__init__(Conditions(
             plant=spec.plant, controller=spec.controller, robot=spec.robot,
             friction=drawn.friction if contact else None, latency=spec.known_latency,
-            seed=drawn.sensor_seed), spec.robot)
+            seed=drawn.sensor_seed, sensor_profile=spec.sensors), spec.robot)
 
     def plant(self, slope: float = 0.0, slope_direction: float = 0.0,
               patches: tuple[FloorPatch, ...] = ()) -> Plant:
@@ -82,10 +84,11 @@ class DrawnBench(Bench):
             plant = MujocoPlant(drawn.robot, friction=drawn.friction, slope=slope,
                                 slope_direction=slope_direction, patches=patches,
                                 shape=shape_of(spec.robot))
-        return SensedPlant(plant, SensorSettings(
-            wheel_counts=drawn.wheel_counts, steering_counts=drawn.steering_counts,
-            latency=drawn.latency, wheel_noise=drawn.noise, steering_noise=drawn.noise,
-            dropout=spec.dropout), seed=drawn.sensor_seed, model=self.robot)
+        sensors = replace(
+            read_sensors(spec.sensors), wheel_counts=drawn.wheel_counts,
+            steering_counts=drawn.steering_counts, latency=drawn.latency, wheel_noise=drawn.noise,
+            steering_noise=drawn.noise, dropout=spec.dropout)
+        return SensedPlant(plant, sensors, seed=drawn.sensor_seed, model=self.robot)
 
     def controller(self, speed: float | None = None) -> Controller:
         """Return a new controller with travel speed `speed`, m/s, or its default."""

@@ -65,6 +65,9 @@ class CampaignSpec:
         Probability of a lost sample per cycle; not drawn.
     known_latency : float, s
         Latency in the model of the controller.
+    sensors : str
+        Profile or YAML file of the sensors (`read_sensors`), whose counts, noise, latency and
+        dropout are replaced by those above.
     """
 
     controller: str = 'mpc'
@@ -91,12 +94,14 @@ class CampaignSpec:
     steering_counts: tuple[int, ...] = (2048, 4096, 8192)
     dropout: float = 0.0
     known_latency: float = 0.010
+    sensors: str = 'encoders'
 
     def __post_init__(self) -> None:
         """Validate the specification."""
         # imported on demand: the command line reads the defaults without loading controllers
         from c3p_controller import law_names
         from c3p_simulation.make_plant import PLANTS
+        from c3p_simulation.sensor_files import read_sensors
 
         for name, known in (('controller', law_names()), ('plant', PLANTS)):
             if getattr(self, name) not in known:
@@ -121,8 +126,9 @@ class CampaignSpec:
         if self.experiment and (self.start_steering != (0.0,) or self.goal != (4.0, 0.0, 0.0)):
             raise ValueError(f'experiment = {self.experiment}: has goals and start steering of '
                              'its own; leave those out')
-        # raises for invalid bounds of errors
+        # raise for invalid bounds of errors, and for unknown sensors
         _ = self.errors
+        read_sensors(self.sensors)
 
     def _check_range(self, name: str) -> None:
         low, high = getattr(self, name)

@@ -4,7 +4,9 @@ Closed control loop without ROS: the objects of the nodes, called one after the 
 
 A cycle is one sample of the joints, as with nodes: odometry, torque law, plant. A command takes
 effect in the cycle after the odometry from which it was computed. A lost sample skips the cycle
-and holds the torque. Nothing waits: the loop runs as fast as possible, bit-reproducibly.
+and holds the torque; of several samples that arrive together, the older ones move the odometry
+alone. All that a robot would compute follows the stamps of the samples, whatever the true time is.
+Nothing waits: the loop runs as fast as possible, bit-reproducibly.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,9 +25,12 @@ from c3p_controller.divergence import Divergence
 from c3p_controller.torque_law import Sensed, Setpoint
 from c3p_description.model import Array
 from c3p_experiments.loop.command_sources import Command, Source
+from c3p_kinematics.casters import inverse
 from c3p_kinematics.odometry import Odometry, OdometryEstimate, OdometrySettings
 from c3p_kinematics.odometry_data import SYNCHRONOUS
 from c3p_simulation.plants.plant import JointSample, Plant
+from c3p_simulation.plants.sensors import Arrival, SensedPlant, arrivals
+from c3p_simulation.plants.timing import SampleTiming
 
 # time without torque at the end of a run whose law diverges, s
 COASTING = 0.5
@@ -50,7 +55,7 @@ class Cycle(NamedTuple):
     Attributes
     ----------
     time : float, s
-        Of the sample.
+        Stamp of the sample.
     sample : JointSample
     estimate : OdometryEstimate
     command : Command
@@ -74,10 +79,11 @@ class LoopLog(RunLog):
     Attributes
     ----------
     odom, ground_truth, cmd_vel, wheel_effort, slip
-        As of a `RunLog`, never None.
-    solve_time : (k,) array, s
+        As of a `RunLog`, never None; at the true times of the samples. The time of the joints is
+        that of their stamps.
+    solve_time : (s,) array, s
         Wall time of each step of the law.
-    solve_cpu : (k,) array, s
+    solve_cpu : (s,) array, s
         Processor time of each step of the law, without other programs.
     ended : bool
         `stop` ended the run before its duration.
@@ -138,14 +144,15 @@ def run_loop(plant: Plant, law: LoopLaw, source: Source, *, duration: float,
     stop : callable, optional
         Takes each `Cycle`; True ends the run.
     odometry : Odometry, optional
-        Default: that of ``plant.robot`` with default settings. Reset at the start.
+        Default: that of ``plant.robot`` with the settings of `timed_odometry`. Reset at the
+        start.
     progress : callable, optional
         Takes the robot time of each cycle, s.
 
     Returns
     -------
     LoopLog
-        In the frame of the odometry, one row per cycle.
+        In the frame of the odometry, one row per sample.
 
     Raises
     ------
@@ -156,14 +163,15 @@ def run_loop(plant: Plant, law: LoopLaw, source: Source, *, duration: float,
         if not 0.0 < value < np.inf:
             raise ValueError(f'{name} = {value}: must be a positive number')
     if odometry is None:
-        odometry = Odometry(plant.robot, OdometrySettings(**SYNCHRONOUS))
+        timing = plant.settings.timing if isinstance(plant, SensedPlant) else None
+        odometry = Odometry(plant.robot, OdometrySettings(**timed_odometry(timing)))
     odometry.reset(pose)
-    record = _Record(plant)
+    record = _Record()
     waiting = sorted(pushes, key=lambda push: push.time)
     period = 1.0 / rate
     command_period = 1.0 / command_rate
     first = plant.reset(pose=pose, steering=steering)
-    sample: JointSample | None = first
+    arrived = arrivals(plant, first)
     command = Command(Setpoint(np.zeros(3)), False)
     begin = first.time
     last = first.time - period
@@ -173,13 +181,15 @@ def run_loop(plant: Plant, law: LoopLaw, source: Source, *, duration: float,
     fault = ''
     until = np.inf
     for _ in range(int(round(duration * rate)) + 1):
+        for older in arrived[:-1]:
+            record.add(older, observed(odometry, older.sample), command.setpoint.twist, torque)
         # without a sample the cycle is skipped and the torque is held
-        if sample is not None:
+        if arrived:
+            sample = arrived[-1].sample
             now = sample.time
-            estimate = odometry.step(now, sample.steering, sample.wheel_angle, sample.wheel_rate,
-                                     sample.steering_rate)
-            sensed = Sensed(now, sample.steering, sample.wheel_rate, estimate.pose,
-                            estimate.twist)
+            estimate = observed(odometry, sample)
+            sensed = Sensed(now, sample.steering, _known_rate(plant, sample, estimate),
+                            estimate.pose, estimate.twist)
             if not record.rows:
                 law.reset(sensed)
                 source.start(estimate)
@@ -192,10 +202,10 @@ def run_loop(plant: Plant, law: LoopLaw, source: Source, *, duration: float,
                     torque = np.zeros(plant.robot.efforts)
                     fault = f'the law {error}'
                     until = now + COASTING
-            spent = (time.perf_counter() - started, time.thread_time() - busy)
+            record.spent.append((time.perf_counter() - started, time.thread_time() - busy))
             if not fault:
                 law.prepare()
-            record.add(sample, estimate, command.setpoint.twist, torque, spent)
+            record.add(arrived[-1], estimate, command.setpoint.twist, torque)
             last = now
             if now >= due - GRACE * period:
                 command = source.step(now, estimate)
@@ -210,39 +220,60 @@ def run_loop(plant: Plant, law: LoopLaw, source: Source, *, duration: float,
         while waiting and plant.time >= waiting[0].time - 0.5 * period:
             push = waiting.pop(0)
             plant.push(push.force, push.moment, push.duration)
-        sample = plant.step(torque, period)
+        arrived = arrivals(plant, plant.step(torque, period))
     return record.log(source, ended, fault)
 
 
+def timed_odometry(timing: SampleTiming | None) -> dict[str, Any]:
+    """Return the settings of odometry for samples with this `timing`; None is an exact one."""
+    return dict(SYNCHRONOUS) if timing is None or timing.synchronous else {}
+
+
+def observed(odometry: Odometry, sample: JointSample) -> OdometryEstimate:
+    """Return the estimate of `odometry` after a `sample`."""
+    return odometry.step(sample.time, sample.steering, sample.wheel_angle, sample.wheel_rate,
+                         sample.steering_rate)
+
+
+def _known_rate(plant: Plant, sample: JointSample, estimate: OdometryEstimate) -> Array:
+    """Return the wheel rates of a sample, by the twist where the robot states none, rad/s."""
+    if np.isfinite(sample.wheel_rate).all():
+        return sample.wheel_rate
+    wheel_rate, _, _ = inverse(plant.robot, sample.steering, estimate.twist)
+    return wheel_rate
+
+
 class _Record:
-    """Rows of a run."""
+    """Rows of a run, and the durations of the steps of its law, wall and processor, s."""
 
-    def __init__(self, plant: Plant) -> None:
-        self._plant = plant
+    def __init__(self) -> None:
         self.rows: list[tuple] = []
+        self.spent: list[tuple[float, float]] = []
 
-    def add(self, sample: JointSample, estimate: OdometryEstimate, twist: Array, torque: Array,
-            spent: tuple[float, float]) -> None:
-        """Append one cycle."""
-        truth = self._plant.truth()
+    def add(self, arrival: Arrival, estimate: OdometryEstimate, twist: Array, torque: Array
+            ) -> None:
+        """Append one sample."""
+        sample, truth = arrival
         slip = estimate.slip
         suspect = np.zeros(len(sample.steering), bool)
         if slip.slipping and slip.suspect >= 0:
             suspect[slip.suspect] = True
         self.rows.append((
-            sample.time, *sample[1:], estimate.pose, estimate.twist, estimate.pose_covariance,
-            estimate.twist_covariance, truth.pose, truth.twist, twist, torque, estimate.residual,
-            suspect, slip.likelihood, *spent))
+            *sample, estimate.pose, estimate.twist, estimate.pose_covariance,
+            estimate.twist_covariance, *truth, twist, torque, estimate.residual, suspect,
+            slip.likelihood))
 
     def log(self, source: Source, ended: bool, fault: str) -> LoopLog:
         """Return the run as arrays."""
-        (when, steering, steering_rate, wheel, wheel_rate, applied, pose, twist, of_pose,
-         of_twist, true_pose, true_twist, commanded, torque, residual, suspect, likelihood,
-         solve_time, solve_cpu) = (np.array(column) for column in zip(*self.rows, strict=True))
+        (stamp, steering, steering_rate, wheel, wheel_rate, applied, pose, twist, of_pose,
+         of_twist, when, true_pose, true_twist, commanded, torque, residual, suspect,
+         likelihood) = (np.array(column) for column in zip(*self.rows, strict=True))
+        solve_time, solve_cpu = np.array(self.spent).T
         pose[:, 2] = np.unwrap(pose[:, 2])
         # wrapped yaw of the odometry, unwrapped of the truth: remove whole turns between them
         true_pose[:, 2] += 2.0 * np.pi * np.rint((pose[0, 2] - true_pose[0, 2]) / (2.0 * np.pi))
         when = when - when[0]
+        stamp = stamp - stamp[0]
         none = np.zeros((len(when), 3, 3))
         goals: tuple[Goal, ...] = ()
         if source.goal is not None:
@@ -250,7 +281,7 @@ class _Record:
             goals = (Goal(0.0, (x, y, yaw), 'odom'),)
         return LoopLog(
             path=Path(), start_ns=0,
-            joints=Joints(when, steering, steering_rate, wheel, wheel_rate, applied),
+            joints=Joints(stamp, steering, steering_rate, wheel, wheel_rate, applied),
             odom=Motion(when, pose, twist, of_pose, of_twist, 'odom', 'base_link'),
             ground_truth=Motion(when, true_pose, true_twist, none, none, 'odom', 'base_link'),
             cmd_vel=Series(when, commanded), wheel_effort=Series(when, torque),

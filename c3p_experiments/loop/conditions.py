@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +14,15 @@ from c3p_controller import law_names
 from c3p_controller.command_follower import WARM_STEERING
 from c3p_description.model import CasterRobot
 from c3p_description.reading.loader import load_casters
-from c3p_experiments.loop.closed_loop import LoopLog, run_loop
+from c3p_experiments.loop.closed_loop import LoopLog, run_loop, timed_odometry
 from c3p_experiments.loop.command_sources import Source, TwistSource
 from c3p_experiments.loop.controllers import Controller, make_controller
 from c3p_kinematics.odometry import Odometry, OdometrySettings
-from c3p_kinematics.odometry_data import SYNCHRONOUS
 from c3p_simulation.make_plant import PLANTS, PlantOptions, make_plant
 from c3p_simulation.plants.floor import FloorPatch
 from c3p_simulation.plants.plant import AnalyticPlant, Plant
 from c3p_simulation.plants.sensors import SensorSettings
+from c3p_simulation.sensor_files import ENCODERS, read_sensors
 
 # default of µ between tyres and ground
 FRICTION = 0.8
@@ -49,6 +49,9 @@ class Conditions:
         That the controller assumes; None is `latency`.
     wheel_counts, steering_counts : int
         Encoder counts per turn; 0 is ideal.
+    sensor_profile : str
+        Name of `PROFILES` or path of a YAML file, for all settings of the sensors but latency and
+        counts.
     seed : int
         Of all random numbers.
     rate, command_rate : float, Hz
@@ -70,8 +73,7 @@ class Conditions:
     seed: int = 0
     rate: float = 200.0
     command_rate: float = 50.0
-    duration: float | None = None
-    film: str = ''
+    sensor_profile: str = ENCODERS
 
     def __post_init__(self) -> None:
         """Validate the conditions."""
@@ -96,9 +98,9 @@ class Conditions:
 
     @property
     def sensors(self) -> SensorSettings:
-        """Encoders and latency of the plant."""
-        return SensorSettings(wheel_counts=self.wheel_counts, latency=self.latency,
-                              steering_counts=self.steering_counts)
+        """Sensors and latency of the plant."""
+        return replace(read_sensors(self.sensor_profile), wheel_counts=self.wheel_counts,
+                       steering_counts=self.steering_counts, latency=self.latency)
 
 
 class Bench:
@@ -135,6 +137,9 @@ class Bench:
         shown['robot'] = self.robot_name
         if self.conditions.plant == 'mujoco' and shown['friction'] is None:
             shown['friction'] = FRICTION
+        # without it where nothing was chosen, as in the files of earlier versions
+        if self.conditions.sensor_profile == ENCODERS:
+            del shown['sensor_profile']
         return shown
 
     def plant(self, slope: float = 0.0, slope_direction: float = 0.0,
@@ -169,7 +174,8 @@ class Bench:
         c = self.conditions
         step = [2.0 * np.pi / n if n else 0.0 for n in (c.wheel_counts, c.steering_counts)]
         return Odometry(self.robot, OdometrySettings(
-            wheel_resolution=step[0], steering_resolution=step[1], **SYNCHRONOUS))
+            wheel_resolution=step[0], steering_resolution=step[1],
+            **timed_odometry(c.sensors.timing)))
 
     def run(self, controller: Controller, source: Source, *, duration: float,
             plant: Plant | None = None, odometry: Odometry | None = None,

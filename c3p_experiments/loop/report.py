@@ -97,6 +97,8 @@ def conditions_text(conditions: Mapping[str, Any]) -> str:
              f'latency {1e3 * conditions["latency"]:g} ms']
     if conditions.get('known_latency') is not None:
         parts[-1] += f' (assumed {1e3 * conditions["known_latency"]:g} ms)'
+    if conditions.get('sensor_profile'):
+        parts.append(f'sensors {conditions["sensor_profile"]}')
     if conditions['friction'] is not None:
         parts.append(f'µ {conditions["friction"]:g}')
     return ', '.join([*parts, f'seed {conditions["seed"]}'])

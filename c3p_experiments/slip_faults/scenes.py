@@ -11,12 +11,11 @@ from numpy.typing import ArrayLike
 
 from c3p_bags.runs.run_log import Joints
 from c3p_description.model import Array, CasterRobot
-from c3p_experiments.loop.closed_loop import LoopLog, run_loop
+from c3p_experiments.loop.closed_loop import LoopLog, run_loop, timed_odometry
 from c3p_experiments.loop.command_sources import TwistSource
 from c3p_experiments.loop.controllers import make_controller
 from c3p_kinematics.casters import inverse
 from c3p_kinematics.odometry import Odometry, OdometrySettings
-from c3p_kinematics.odometry_data import SYNCHRONOUS
 from c3p_kinematics.singularity import length_scale
 from c3p_simulation.contact_plant.mujoco_plant import MujocoPlant
 from c3p_simulation.plants.floor import FloorPatch
@@ -206,11 +205,13 @@ def drive(robot: CasterRobot, kind: str, seed: int, duration: float,
     else:
         base = AnalyticPlant(robot)
     scene = ScenePlant(base, kind, seed)
-    sensed = SensedPlant(scene, sensors or SensorSettings(), seed)
+    settings = sensors or SensorSettings()
+    sensed = SensedPlant(scene, settings, seed)
     law = make_controller(controller, robot).law
     steering = np.random.default_rng([6, seed]).uniform(-np.pi, np.pi, robot.count)
     log = run_loop(sensed, law, commands(robot, seed, duration), duration=duration, rate=rate,
-                   odometry=Odometry(robot, OdometrySettings(**SYNCHRONOUS)), steering=steering)
+                   odometry=Odometry(robot, OdometrySettings(**timed_odometry(settings.timing))),
+                   steering=steering)
     times = np.array([t for t, _ in scene.slips])
     slips = np.array([s for _, s in scene.slips])
     # the last step of the plant in each cycle

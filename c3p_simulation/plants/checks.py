@@ -79,6 +79,34 @@ def positive(name: str, value: float, unit: str = 'seconds') -> float:
     return float(value)
 
 
+def at_least_zero(name: str, value: float) -> float:
+    """
+    Return `value` as a float, 0 or more.
+
+    Raises
+    ------
+    ValueError
+        It is negative or not finite.
+    """
+    if not (math.isfinite(value) and value >= 0):
+        raise ValueError(f'{name} = {value}: must be a finite number, 0 or more')
+    return float(value)
+
+
+def probability(name: str, value: float) -> float:
+    """
+    Return `value` as a float from 0 to below 1.
+
+    Raises
+    ------
+    ValueError
+        It is outside.
+    """
+    if not 0 <= value < 1:
+        raise ValueError(f'{name} = {value}: must be a probability from 0 to below 1')
+    return float(value)
+
+
 def pushing(force: ArrayLike, moment: float, duration: float) -> tuple[Array, float]:
     """
     Return a push as wrench (3,), N and N·m, and duration, s.

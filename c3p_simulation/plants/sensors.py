@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Encoders and loop delay around any plant.
+Encoders, timing of samples and loop delay around any plant.
 
 `SensedPlant` has the interface of a plant: it measures joints as encoders and motor cards do, and
 delays torques. The ground truth passes through.
@@ -9,20 +9,26 @@ delays torques. The ground truth passes through.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
-from c3p_description.settings import setting
-from c3p_simulation.plants import _sensor_kernels as kernels
-from c3p_simulation.plants.checks import clipped_torque, positive
+from c3p_simulation.plants.checks import at_least_zero, clipped_torque, positive, probability
+from c3p_simulation.plants.encoder_errors import AnalogSteering, EncoderErrors, JointErrors
+from c3p_simulation.plants.encoders import Encoders
 from c3p_simulation.plants.plant import GroundTruth, JointSample, Plant
-from c3p_simulation.simulation_parameters import SensorParameters
+from c3p_simulation.plants.timing import Batches, JointControllers, SampleTiming, StampClock
 
 # remainders of a delay below this are rounding, s
 INSTANT = 1e-9
+
+# each has its own random stream, by its place here: append new ones at the end
+STREAMS = ('phase', 'noise', 'dropout', 'creep', 'lost_counts', 'analog', 'controllers', 'repeats',
+           'stamps', 'batches')
 
 
 @dataclass(frozen=True)
@@ -36,45 +42,98 @@ class SensorSettings(SensorParameters):
         Counts per turn of the incremental wheel and the absolute steering encoders; 0 is ideal:
         true angle and true rate.
     latency : float, s
-        Delay of the whole loop, from `step` to its torque at the wheels. Samples are immediate and
-        have their true time.
+        Delay of the whole loop, from `step` to its torque at the wheels, in addition to those of
+        `timing`.
     wheel_noise, steering_noise : float, counts
         Standard deviation of the angle before it is rounded to counts, white at `sample_rate`.
     dropout : float, 0 to 1
         Probability of a lost sample per cycle, for which `step` returns None.
     sample_rate : float, Hz
         Of encoder readings and tracking loops.
+    rates : bool
+        False: the robot states positions alone, and the rates of its samples are nan.
+    errors : EncoderErrors
+        Creep, lost counts, backlash and analog steering; by default none.
+    timing : SampleTiming
+        Age of joints, stamps, batches and late rates; by default all joints are of one instant.
+
+    Examples
+    --------
+    >>> SensorSettings.real().timing.batch[1] > 1, SensorSettings().timing.synchronous
+    (True, True)
     """
 
-    sample_rate: float = setting(1000.0, above=0.0)
+    wheel_counts: int = 2000
+    steering_counts: int = 4096
+    latency: float = 0.010
+    wheel_noise: float = 0.0
+    steering_noise: float = 0.0
+    dropout: float = 0.0
+    rate_bandwidth: float = 40.0
+    sample_rate: float = 1000.0
+    rates: bool = True
+    errors: EncoderErrors = field(default_factory=EncoderErrors)
+    timing: SampleTiming = field(default_factory=SampleTiming)
 
     def __post_init__(self) -> None:
-        """Reject noise of an ideal encoder, and values out of range."""
-        super().__post_init__()
+        """Validate the settings."""
+        for name in ('wheel_counts', 'steering_counts'):
+            counts = getattr(self, name)
+            if counts != int(counts) or counts < 0:
+                raise ValueError(f'{name} = {counts}: must be a whole number of counts per turn, '
+                                 '0 for an ideal encoder')
+        for name in ('latency', 'wheel_noise', 'steering_noise'):
+            at_least_zero(name, getattr(self, name))
         for kind in ('wheel', 'steering'):
             if getattr(self, f'{kind}_noise') > 0 and getattr(self, f'{kind}_counts') == 0:
                 raise ValueError(f'{kind}_noise is in counts: an ideal encoder, {kind}_counts = '
                                  '0, has no noise; set counts, or noise to 0')
+        probability('dropout', self.dropout)
+        positive('rate_bandwidth', self.rate_bandwidth, 'Hz')
+        positive('sample_rate', self.sample_rate, 'Hz')
 
     @classmethod
     def ideal(cls) -> SensorSettings:
         """Return ideal sensors without delay."""
         return cls(wheel_counts=0, steering_counts=0, latency=0.0)
 
+    @classmethod
+    def real(cls) -> SensorSettings:
+        """Return sensors with the properties measured on real robots (docs/real_robots.md)."""
+        return cls(
+            errors=EncoderErrors(
+                # contacts lose or gain 0.5 to 2 % of their path in half a second, all wheels; the
+                # correlation is 0.36 after 0.25 s and 0.06 after 0.5 s
+                creep=0.01, creep_time=0.25,
+                # jumps of 2 to 5 mrad in 19 to 38 % of the samples
+                analog_noise=0.002, rezero_ratio=0.3),
+            timing=SampleTiming(
+                # values are 1.7 to 4 ms (std) and up to 12 ms old; 2 to 40 % of them repeat
+                controller_period=0.007, controller_spread=0.2, repeat_ratio=0.02,
+                # 52 to 70 ms, by the filters of the controllers
+                rate_lag=0.06,
+                # steps of 0.2 to 36 ms, 1.7 to 4.4 ms (std), at a period of 10 ms
+                stamp_jitter=0.002, stamp_tail=0.012,
+                batch=(1, 7)))
+
+
+class Arrival(NamedTuple):
+    """A sample that has arrived, and the ground truth at its true time."""
+
+    sample: JointSample
+    truth: GroundTruth
+
 
 class SensedPlant:
     """
-    A plant with encoders and loop delay.
+    A plant with encoders, timing of samples and loop delay.
 
-    An encoder returns ``q·⌊θ/q + φ⌋`` with ``q = 2π/counts``; an incremental one starts at 0 at a
-    random phase φ of a count, an absolute one rounds (φ = ½). A motor card reads it at
-    `sample_rate`, adjusted to a whole number of readings per cycle, and estimates the rate by a
-    critically damped tracking loop of `rate_bandwidth` f: with ``z = exp(−2πf·T)``
+    A motor card reads its encoder (`Encoders`) at `sample_rate`, adjusted to a whole number of
+    readings per cycle. The rate has no error when constant and lags by ``1/(πf)`` times the
+    acceleration; at 2000 counts and 40 Hz the quantisation noise is about 0.05 rad/s.
 
-        e = θ_read − (θ̂ + T·ω̂),   θ̂ ← θ̂ + T·ω̂ + (1 − z²) e,   ω̂ ← ω̂ + (1 − z)² e/T
-
-    which has no error at constant rate and lags by ``1/(πf)`` times the acceleration. At 2000
-    counts and 40 Hz the quantisation noise is about 0.05 rad/s.
+    From ground to caller: `JointErrors` (creep, lost counts, backlash), `Encoders`,
+    `JointControllers` (age, repeats, late rates), `AnalogSteering`, `StampClock`, `Batches`.
 
     Random streams come from `seed`, restart at `reset` and are independent of each other.
 
@@ -92,18 +151,19 @@ class SensedPlant:
                  model: CasterRobot | None = None) -> None:
         """Wrap `plant` and reset it."""
         self._plant = plant
-        self._settings = settings or SensorSettings()
+        self._settings = s = settings or SensorSettings()
         self._seed = seed
         robot = plant.robot
         n = plant.robot.count
         offset = 0.0 if model is None else model.steering_zero - robot.steering_zero
         # steering first, then wheels, in all arrays of two per caster
         self._offset = np.concatenate([np.broadcast_to(offset, n), np.zeros(n)])
-        counts = np.repeat([self._settings.steering_counts, self._settings.wheel_counts], n)
+        counts = np.repeat([s.steering_counts, s.wheel_counts], n)
         # 0 is ideal
         self._quantum = np.divide(2 * math.pi, counts, out=np.zeros(2 * n), where=counts > 0)
-        self._noise = np.repeat([self._settings.steering_noise, self._settings.wheel_noise], n)
-        self._noisy = bool(self._noise.any())
+        self._noise = np.repeat([s.steering_noise, s.wheel_noise], n)
+        # whether something happens between two cycles
+        self._read_often = bool(self._quantum.any() or s.errors.of_joints or s.timing.of_readings)
         self.reset()
 
     @property
@@ -113,7 +173,7 @@ class SensedPlant:
 
     @property
     def time(self) -> float:
-        """Seconds since `reset`."""
+        """Seconds since `reset`, true."""
         return self._plant.time
 
     @property
@@ -126,23 +186,47 @@ class SensedPlant:
         """Settings of sensors and delay."""
         return self._settings
 
+    @property
+    def arrived(self) -> tuple[Arrival, ...]:
+        """Samples that arrived with the last step, the oldest first; empty without one."""
+        return self._arrived
+
+    @property
+    def drive_rate(self) -> Array:
+        """Wheel rates (n,) that the drives measure, also if samples have none, rad/s."""
+        return self._drive_rate
+
     def reset(self, pose: ArrayLike = (0.0, 0.0, 0.0), steering: ArrayLike = 0.0,
               twist: ArrayLike = (0.0, 0.0, 0.0)) -> JointSample:
         """Place the robot as the wrapped plant does, without torques in the delay."""
         sample = self._plant.reset(pose, steering, twist)
         n = self.robot.count
-        phase, noise, dropout = np.random.SeedSequence(self._seed).spawn(3)
-        self._phase = np.concatenate([np.full(n, 0.5),
-                                      np.random.default_rng(phase).uniform(size=n)])
-        self._noises, self._dropouts = map(np.random.default_rng, (noise, dropout))
+        s = self._settings
+        streams = {name: np.random.default_rng(stream) for name, stream in zip(
+            STREAMS, np.random.SeedSequence(self._seed).spawn(len(STREAMS)), strict=True)}
+        self._dropouts = streams['dropout']
+        self._joint_errors = (JointErrors(s.errors, self._quantum, streams['creep'],
+                                          streams['lost_counts'])
+                              if s.errors.of_joints else None)
+        self._encoders = Encoders(self._quantum, self._noise, s.rate_bandwidth, streams['phase'],
+                                  streams['noise'])
+        self._controllers = JointControllers(s.timing, 2 * n, streams['controllers'],
+                                             streams['repeats'])
+        self._analog = (AnalogSteering(s.errors, n, streams['analog'])
+                        if s.errors.analog_noise > 0 else None)
+        self._clock = StampClock(s.timing, streams['stamps'])
+        self._batches: Batches[Arrival] = Batches(*s.timing.batch, streams['batches'])
         # torques in the delay, with the time that is left
         self._torque = np.zeros(self.robot.efforts)
         self._coming: list[tuple[float, Array]] = []
-        angle, rate = _angles_and_rates(sample)
-        self._loops = kernels.EncoderLoops(self._quantum, np.empty(2 * n), rate,
-                                           angle + self._offset)
-        self._read(sample, 0.0)
+        angle, rate = self._angles_and_rates(sample)
+        if self._joint_errors is not None:
+            self._joint_errors.start(angle)
+        self._encoders.start(angle, rate)
+        self._controllers.start(self._encoders.angle, self._encoders.rate)
         self._sample = self._measured(sample)
+        # the first sample does not wait for others
+        self._arrived: tuple[Arrival, ...] = (Arrival(self._sample, self._plant.truth()),)
         return self._sample
 
     def push(self, force: ArrayLike, moment: float, duration: float) -> None:
@@ -162,7 +246,9 @@ class SensedPlant:
         Returns
         -------
         JointSample or None
-            `wheel_torque` is the present torque of the motors. None if the sample is lost.
+            The newest of `arrived`, with the time that its stamp states and the present torque of
+            the motors; rates are nan where the robot states none. None if the sample is lost, or
+            waits for others.
 
         Raises
         ------
@@ -172,23 +258,24 @@ class SensedPlant:
         torque = clipped_torque(self.robot, wheel_torque)
         dt = positive('dt', dt)
         self._coming.append((self._settings.latency, torque))
-        readings = (max(1, round(dt * self._settings.sample_rate)) if self._quantum.any()
-                    else 1)
+        readings = max(1, round(dt * self._settings.sample_rate)) if self._read_often else 1
         for _ in range(readings):
             sample = self._pass(dt / readings)
             self._read(sample, dt / readings)
         lost = self._settings.dropout > 0 and self._dropouts.uniform() < self._settings.dropout
-        if lost:
+        self._arrived = () if lost else self._batches.arrived(
+            Arrival(self._measured(sample), self._plant.truth()))
+        if not self._arrived:
             return None
-        self._sample = self._measured(sample)
+        self._sample = self._arrived[-1].sample
         return self._sample
 
     def sense(self) -> JointSample:
-        """Return the newest sample that was not lost."""
+        """Return the newest sample that has arrived."""
         return self._sample
 
     def truth(self) -> GroundTruth:
-        """Return the true pose and twist of the wrapped plant."""
+        """Return the true pose and twist of the wrapped plant, with the true time."""
         return self._plant.truth()
 
     def _pass(self, duration: float) -> JointSample:
@@ -208,25 +295,58 @@ class SensedPlant:
         return sample
 
     def _read(self, sample: JointSample, interval: float) -> None:
-        """Read the encoders and run the tracking loops, `interval` after the last reading."""
-        angle, rate = _angles_and_rates(sample)
-        if self._noisy:
-            shift = self._phase + self._noise * self._noises.standard_normal(len(angle))
-        else:
-            shift = self._phase
-        z = math.exp(-2 * math.pi * self._settings.rate_bandwidth * interval)
-        kernels.read_encoders(angle + self._offset, rate, shift, interval, z, tuple(self._loops))
+        """Read the joints, `interval` after the last reading."""
+        angle, rate = self._angles_and_rates(sample)
+        if self._joint_errors is not None:
+            self._joint_errors.add(angle, rate, interval)
+        self._encoders.read(angle, rate, interval)
+        self._controllers.read(sample.time, self._encoders.angle, self._encoders.rate, interval)
 
     def _measured(self, sample: JointSample) -> JointSample:
-        """Return the last reading as a sample."""
+        """Return what the robot states of its joints at the time of `sample`."""
         n = self.robot.count
-        angle = self._loops.read
-        rate = self._loops.read_rate
-        return JointSample(sample.time, angle[:n].copy(), rate[:n].copy(), angle[n:].copy(),
-                           rate[n:].copy(), self._torque.copy())
+        angle, rate = self._controllers.sample()
+        if self._analog is not None:
+            self._analog.add(angle[:n], rate[:n])
+        self._drive_rate = rate[n:].copy()
+        if not self._settings.rates:
+            rate[:] = math.nan
+        return JointSample(self._clock.stamp(sample.time), angle[:n], rate[:n], angle[n:],
+                           rate[n:], self._torque.copy())
+
+    def _angles_and_rates(self, sample: JointSample) -> tuple[Array, Array]:
+        """Return angles and rates (2n,) by the zeros of the controller, steering first."""
+        angle = np.concatenate([sample.steering, sample.wheel_angle])
+        return angle + self._offset, np.concatenate([sample.steering_rate, sample.wheel_rate])
 
 
-def _angles_and_rates(sample: JointSample) -> tuple[Array, Array]:
-    """Return angles and rates (2n,), steering first."""
-    return (np.concatenate([sample.steering, sample.wheel_angle]),
-            np.concatenate([sample.steering_rate, sample.wheel_rate]))
+def arrivals(plant: Plant, sample: JointSample | None) -> Sequence[Arrival]:
+    """
+    Return the samples that arrived with `sample`, the result of a step of any `plant`.
+
+    Examples
+    --------
+    >>> from c3p_simulation.plants.plant import AnalyticPlant
+    >>> robot = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51)
+    >>> sensed = SensedPlant(AnalyticPlant(robot), SensorSettings(
+    ...     timing=SampleTiming(batch=(3, 3))))
+    >>> [len(arrivals(sensed, sensed.step([0, 0, 0], 0.005))) for _ in range(6)]
+    [0, 0, 3, 0, 0, 3]
+    """
+    if sample is None:
+        return ()
+    if isinstance(plant, SensedPlant):
+        return plant.arrived
+    return (Arrival(sample, plant.truth()),)
+
+
+def drive_rate(plant: Plant, sample: JointSample) -> Array:
+    """Return the wheel rates (n,) that the drives of `plant` know, rad/s: those of a `sample`."""
+    if isinstance(plant, SensedPlant) and not plant.settings.rates:
+        return plant.drive_rate
+    return sample.wheel_rate
+
+
+def states_rates(plant: Plant) -> bool:
+    """Return whether the samples of `plant` have rates."""
+    return not isinstance(plant, SensedPlant) or plant.settings.rates

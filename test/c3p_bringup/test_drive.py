@@ -157,6 +157,40 @@ def test_drives_offer_the_laws_and_plants_that_there_are():
     assert LATENCY['mujoco'] == simulation['latency']['default_value']
 
 
+def test_sensors_of_a_drive_reach_the_nodes_with_their_latency_and_timing(tmp_path):
+    def files(**more):
+        options = DriveOptions(goal=(1.0, 0.0, 0.0), out=tmp_path, **more)
+        first, last = (yaml.safe_load(path.read_text())
+                       for path in parameter_files(options, tmp_path / 'bag', tmp_path))
+        return (first['/**/velocity_controller']['ros__parameters']['mpc.latency'],
+                first['/**/sensed_kinematics']['ros__parameters'],
+                last['simulation']['ros__parameters'].get('sensors'))
+
+    exact = {'stamp_jitter': 0.0, 'sample_skew': 0.0}
+    assert files() == (0.0, exact, None)
+    assert files(plant='mujoco') == (0.010, exact, None)
+    assert files(sensors='encoders') == (0.010, exact, 'encoders')
+    # odometry keeps its defaults, which expect jitter and skew
+    assert files(sensors='real') == (0.010, {}, 'real')
+    own = tmp_path / 'own.yaml'
+    own.write_text('latency: 0.02\n')
+    assert files(sensors=f'{own}') == (0.02, exact, f'{own}')
+    with pytest.raises(ValueError, match='sensors = best'):
+        files(sensors='best')
+    with pytest.raises(ValueError, match='motor cards have encoders of their own'):
+        files(sensors='real', hardware='emulated')
+
+
+@pytest.mark.slow
+def test_a_drive_with_sensors_of_real_robots_reaches_its_goal(tmp_path):
+    done = c3p('drive', 1.0, 0.3, 0.5, '--realtime-factor', 0, '--sensors', 'real', '--out',
+               tmp_path, '--json', tmp_path / 'f.json')
+    assert done.returncode == 0, done.stderr + done.stdout
+    figures = json.loads((tmp_path / 'f.json').read_text())
+    assert figures['reached'] is True
+    assert figures['ground_truth_final_error_m'] <= 0.05
+
+
 @pytest.mark.slow
 def test_the_papers_law_reaches_a_goal_through_the_same_nodes(tmp_path):
     done = c3p('drive', 0.6, 0.3, 0.5, '--realtime-factor', 0, '--controller', 'paper', '--out',

@@ -56,6 +56,65 @@ def test_lost_samples_are_not_published_and_lockstep_goes_on(bench):
     assert steps.min() > 0.5 and steps.max() > 1.5
 
 
+def answered(bench, node, joints, cycles):
+    """Run a lockstep of a number of cycles with a controller that answers each sample."""
+    publisher, done = bench.publisher(JointState, 'wheel_effort'), []
+
+    def answer():
+        while len(done) < len(joints):
+            # zero commands open the gate
+            effort = [0.1 if len(done) > 5 else 0.0] * 3
+            message = JointState(name=node.robot.wheel_joints, effort=effort)
+            message.header.stamp = joints[len(done)].header.stamp
+            publisher.publish(message)
+            done.append(message)
+        return node.cycles > cycles
+
+    bench.wait_for(answer, f'{cycles} cycles', 40.0)
+
+
+def stated(tmp_path, text):
+    """Return the path of a file with settings of sensors."""
+    file = tmp_path / 'sensors.yaml'
+    file.write_text(text)
+    return f'{file}'
+
+
+def test_batches_are_published_one_by_one_with_their_own_stamps(bench, tmp_path):
+    joints = bench.collect(JointState, 'joint_states')
+    node = bench.add(SimulationNode, sensors=stated(tmp_path, 'timing: {batch: [3, 3]}'),
+                     **LOCKSTEP)
+    answered(bench, node, joints, 60)
+    # lockstep goes on without an answer until the batch is complete, and no sample is missing
+    assert len(joints) == pytest.approx(node.cycles, abs=3)
+    stamps = np.array([seconds(m.header.stamp) for m in joints])
+    np.testing.assert_allclose(np.diff(stamps), 0.005, atol=1e-6)
+    assert node.pace.answered > 15 and node.plant.truth().twist.any()
+
+
+def test_stamps_are_those_that_the_robot_states_and_the_truth_has_its_own(bench, tmp_path):
+    joints = bench.collect(JointState, 'joint_states')
+    truth = bench.collect(Odometry, 'ground_truth/odom')
+    sensors = stated(tmp_path, 'timing: {stamp_jitter: 0.001, clock_drift: -0.24}')
+    node = bench.add(SimulationNode, sensors=sensors, **LOCKSTEP)
+    answered(bench, node, joints, 400)
+    stamps = np.array([seconds(m.header.stamp) for m in joints])
+    steps = np.diff(stamps)
+    assert steps.std() > 5e-4 and steps.mean() == pytest.approx(0.76 * 0.005, rel=0.05)
+    true = np.diff([seconds(m.header.stamp) for m in truth])
+    np.testing.assert_allclose(true, 0.005, atol=1e-6)
+    # 0.5 s behind, and still no command counts as late: it answers the stamps
+    assert node._gate.reason == '' and node.pace.answered > 390
+
+
+def test_a_robot_that_states_no_rates_publishes_none(bench, tmp_path):
+    joints = bench.collect(JointState, 'joint_states')
+    bench.add(SimulationNode, sensors=stated(tmp_path, 'rates: false'), start_steering=[0.3])
+    bench.wait_for(lambda: len(joints) > 5, 'joints')
+    assert len(joints[-1].velocity) == 0
+    assert len(joints[-1].position) == len(joints[-1].effort) == 6
+
+
 def test_a_robot_that_falls_over_ends_the_node(bench):
     node = bench.add(SimulationNode, plant='mujoco')
     node.plant.push((0.0, 5000.0), 0.0, 1.0)
