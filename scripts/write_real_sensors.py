@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Write the table of docs/real_robots.md from runs of the experiment `real_sensors`.
+
+From the root of the repository::
+
+    for plant in analytic mujoco; do
+        c3p experiment real_sensors --plant $plant --json out/real_sensors_$plant.json
+    done
+    python scripts/write_real_sensors.py out/real_sensors_*.json
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from c3p_experiments.real_sensors.experiment import ROWS
+from c3p_experiments.real_sensors.properties import PROPERTIES, REAL
+
+PAGE = Path(__file__).parents[1] / 'docs' / 'real_robots.md'
+BEGIN = '<!-- figures -->'
+END = '<!-- end -->'
+TASKS = ('line', 'triangle')
+
+Runs = Sequence[Mapping[str, Any]]
+
+
+def main() -> int:
+    """Read the runs and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
+    parser.add_argument('files', nargs='+', type=Path, help='written by --json')
+    runs = [json.loads(file.read_text('utf-8')) for file in parser.parse_args().files]
+    before, found, after = PAGE.read_text('utf-8').partition(BEGIN)
+    assert found, f'{PAGE}: {BEGIN}'
+    lines = [before + BEGIN, '', *table(runs), '', *verdicts(runs), '',
+             END + after.partition(END)[2]]
+    PAGE.write_text('\n'.join(lines), 'utf-8')
+    return 0
+
+
+def table(runs: Runs) -> list[str]:
+    """Return the table of the properties, of each plant in turn."""
+    heads = ['property']
+    for run in runs:
+        plant = run['conditions']['plant']
+        heads += [f'{plant}: line, p90 / largest [cm]', 'triangle [cm]',
+                  'alarms of slip, faults', 'samples held']
+    lines = [f'| {" | ".join(heads)} |', '|---' * len(heads) + '|']
+    for name in PROPERTIES:
+        cells = [name.replace('_', ' ')]
+        for run in runs:
+            found = run[name]
+            cells += [f'{100 * found[task]["true_error_p90_m"]:.2f} / '
+                      f'{100 * found[task]["true_error_max_m"]:.2f}' for task in TASKS]
+            cells += [f'{found["slip_alarms"]}, {found["fault_alarms"]}', f'{found["held"]}']
+        lines.append(f'| {" | ".join(cells)} |')
+    return lines
+
+
+def verdicts(runs: Runs) -> list[str]:
+    """Return how far each bar of the profile `real` is met."""
+    most, alone = runs[0]['seeds']
+    lines = [f'{alone} drives of each task with each property alone, {most} with `real`.', '']
+    for run in runs:
+        found = run[REAL]
+        parts = []
+        for task in TASKS:
+            bar = next(row.bar for row in ROWS if row.key == f'{REAL}.{task}.true_error_p90_m')
+            assert bar is not None
+            value = found[task]['true_error_p90_m']
+            parts.append(f'{task} {100 * value:.2f} of {100 * bar:g} cm '
+                         + ('(met)' if value <= bar else f'(missed, {value / bar:.1f} times)'))
+        alarms = found['alarms']
+        parts.append(f'{alarms} false alarms in {60 * found["hours"]:.0f} minutes '
+                     + ('(met)' if alarms == 0 else '(missed)'))
+        lines.append(f'- `{run["conditions"]["plant"]}`, `real`: {"; ".join(parts)}.')
+    return lines
+
+
+if __name__ == '__main__':
+    raise SystemExit(main())
