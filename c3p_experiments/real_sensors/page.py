@@ -42,8 +42,8 @@ def real_sensors_page(outcome: Outcome, bench: Bench, experiment: Experiment, pa
         _errors(axes, [one for one in drives if one.task == task], names)
         axes.axvline(100.0 * bars[f'{REAL}.{task}.true_error_p90_m'], color=style.GREY,
                      linewidth=0.8)
-        style.dress(axes, f'({"ab"[column]}) {task}; line: bar of p90', 'true final error [cm]',
-                    '')
+        style.dress(axes, f'({"ab"[column]}) {task}; dot: p90, grey: its bar',
+                    'true final error [cm]', '')
         _label(axes, names)
     axes = page.add_subplot(grid[0, 2])
     for shift, colour, field, label in (
@@ -55,7 +55,7 @@ def real_sensors_page(outcome: Outcome, bench: Bench, experiment: Experiment, pa
                   color=colour, label=label)
     axes.set_xscale('log')
     axes.set_xlim(left=NONE)
-    style.dress(axes, '(c) alarms; right are those of lost counts alone', 'number', '')
+    style.dress(axes, '(c) alarms, false but for lost counts', 'number', '')
     _label(axes, names)
     style.legend(axes)
     return style.save(page, path)
@@ -71,5 +71,6 @@ def _errors(axes: Axes, drives: Sequence[TimedDrive], names: Sequence[str]) -> N
 
 
 def _label(axes: Axes, names: Sequence[str]) -> None:
-    axes.set_yticks(range(len(names)), [name.replace('_', ' ') for name in names], fontsize=7)
+    # in two lines, within the left margin of the page
+    axes.set_yticks(range(len(names)), [name.replace('_', '\n') for name in names], fontsize=7)
     axes.invert_yaxis()
