@@ -43,9 +43,9 @@ def control() -> None:
     CommandFollower(casters, PredictiveController(casters)).warm_up()
     PathController(PathGains()).warm_up()
     limits_of_reach(casters)
-    encoders = SensorSettings(wheel_counts=2000, steering_counts=4096)
-    make_plant('analytic', NAME, PlantOptions(sensors=encoders)).step(
-        np.zeros(casters.count), 0.005)
+    for sensors in (SensorSettings(), SensorSettings.real()):
+        make_plant('analytic', NAME, PlantOptions(sensors=sensors)).step(
+            np.zeros(casters.count), 0.005)
 
 
 def vehicle() -> None:

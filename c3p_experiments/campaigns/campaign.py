@@ -27,6 +27,7 @@ from c3p_experiments.campaigns.store import ResultSet
 from c3p_experiments.campaigns.table import Table
 from c3p_experiments.parallel.workers import Workers, computing
 from c3p_simulation.contact_plant.mujoco_plant import shape_of
+from c3p_simulation.sensor_files import read_sensors
 
 # sources that a draw depends on; changes elsewhere leave stored rows valid
 PACKAGES = ('c3p_kernels', 'c3p_description', 'c3p_kinematics', 'c3p_dynamics',
@@ -143,7 +144,9 @@ def check(spec: CampaignSpec) -> tuple[str, ...]:
 def identity(spec: CampaignSpec) -> dict[str, Any]:
     """Return all that determines the rows: specification, source and library versions."""
     libraries = {name: _version(name) for name in LIBRARIES}
-    return {**spec.plain(), 'source': source_digest(spec.robot), 'libraries': libraries}
+    # a file of sensors may change between two campaigns
+    return {**spec.plain(), 'sensor_settings': f'{read_sensors(spec.sensors)}',
+            'source': source_digest(spec.robot), 'libraries': libraries}
 
 
 def source_digest(robot: str) -> str:

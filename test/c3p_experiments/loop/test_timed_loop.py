@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from c3p_bringup.cli.experiment import _conditions
+from c3p_experiments.campaigns.campaign import identity
 from c3p_experiments.campaigns.draw import DrawnBench
 from c3p_experiments.campaigns.spec import CampaignSpec, draw
 from c3p_experiments.loop.closed_loop import run_loop
@@ -18,6 +19,7 @@ from c3p_simulation.plants.plant import AnalyticPlant
 from c3p_simulation.plants.sensor_profiles import LOW_COST
 from c3p_simulation.plants.sensors import SensedPlant, SensorSettings
 from c3p_simulation.plants.timing import SampleTiming
+from c3p_simulation.sensor_files import read_sensors
 
 
 def driven(seconds=2.0, controller='paper', **settings):
@@ -89,3 +91,14 @@ def test_draws_of_a_campaign_have_the_sensors_of_their_profile():
         drawn.latency, drawn.wheel_counts, 0.01)
     with pytest.raises(ValueError, match='sensors = best'):
         CampaignSpec(sensors='best')
+
+
+def test_a_campaign_is_another_one_after_its_file_of_sensors_has_changed(tmp_path):
+    file = tmp_path / 'sensors.yaml'
+    found = []
+    for jitter in (0.001, 0.002):
+        file.write_text(f'timing: {{stamp_jitter: {jitter}}}')
+        # as in a process that begins then
+        read_sensors.cache_clear()
+        found.append(identity(CampaignSpec(plant='analytic', sensors=f'{file}')))
+    assert found[0] != found[1]
