@@ -127,6 +127,25 @@ def test_a_law_that_is_not_given_is_that_of_the_parameter_file(prefix):
     assert not {'/**/velocity_controller', '/**/position_controller'} & set(parameters)
 
 
+def test_sensors_reach_the_simulation_and_odometry_expects_their_timing(prefix):
+    def parameters(**more):
+        return parameters_of(nodes_of('bringup.launch.py', sim='analytic', **more)['robot_nodes'])
+
+    exact = {'stamp_jitter': 0.0, 'sample_skew': 0.0}
+    plain, real = parameters(), parameters(sensors='real')
+    assert 'sensors' not in plain['/**/simulation']
+    assert plain['/**/sensed_kinematics'].items() >= exact.items()
+    assert real['/**/simulation']['sensors'] == 'real'
+    assert not exact.keys() & real.get('/**/sensed_kinematics', {}).keys()
+    assert real['/**/velocity_controller'] == {'mpc.latency': 0.01}
+
+
+@pytest.mark.parametrize('robot', [{}, {'sim': 'analytic', 'hardware': 'emulated'}])
+def test_sensors_without_a_simulated_robot_or_with_motor_cards_are_refused(robot, prefix):
+    with pytest.raises(ValueError, match='sensors:=real: are those of a simulated robot'):
+        nodes_of('bringup.launch.py', sensors='real', **robot)
+
+
 @pytest.mark.parametrize('sim, latency', [('analytic', 0.0), ('mujoco', 0.01)])
 def test_the_laws_know_the_latency_of_the_simulated_robot_unless_the_file_says_another(
         sim, latency, prefix, tmp_path):

@@ -188,6 +188,23 @@ def test_noise_and_dropouts_do_not_mix():
     assert np.array_equal(quiet.truth().pose, noisy.truth().pose)
 
 
+def test_new_properties_leave_the_streams_of_phases_noise_and_dropouts():
+    # recorded figures depend on them: the first three of the seed, in this order
+    phase, noise, dropout = map(np.random.default_rng, np.random.SeedSequence(5).spawn(3))
+    settings = SensorSettings(wheel_counts=100, wheel_noise=1.0, dropout=0.2, latency=0.0)
+    ours = sensed(settings, seed=5, start={'steering': 0.0, 'twist': (0, 0, 0)})
+    start = phase.uniform(size=3)
+    # one draw at the start, and five readings in a cycle
+    noise.standard_normal((1, 6))
+    for _ in range(50):
+        drawn = noise.standard_normal((5, 6))[-1]
+        sample = ours.step([0, 0, 0], 0.005)
+        assert (sample is None) == (dropout.uniform() < 0.2)
+        if sample is not None:
+            counts = sample.wheel_angle * 100 / (2 * math.pi)
+            np.testing.assert_allclose(counts, np.floor(start + drawn[3:]), atol=1e-9)
+
+
 def test_reset_begins_again_with_the_same_draws():
     ours = sensed(SensorSettings(wheel_noise=1.0, dropout=0.1), seed=2)
     first = drive(ours)
