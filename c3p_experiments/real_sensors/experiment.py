@@ -90,7 +90,16 @@ def real_sensors(bench: Bench, drives: int = DRIVES, alone: int = ALONE,
 
 def timed_cases(bench: Bench, drives: int, alone: int, names: Sequence[str]
                 ) -> Iterator[TimedCase]:
-    """Yield the drives of `real_sensors`; arguments as there."""
+    """
+    Yield the drives of `real_sensors`.
+
+    Parameters
+    ----------
+    bench : Bench
+    drives, alone : int
+    names : sequence of str
+        As there.
+    """
     c = bench.conditions
     first = FIRST + SEEDS * c.seed
     for name in names:
