@@ -27,6 +27,7 @@ from c3p_controller.reading.laws import installed_laws
 from c3p_controller.ros.velocity_interfaces import LockReport, chain_adapter, subscribe_command
 from c3p_controller.ros.wheel_output import StopReport, WheelOutput
 from c3p_controller.torque_law import Sensed
+from c3p_kinematics.channels import JointChannels
 from c3p_kinematics.sample_times import Repetition, SampleStep
 from c3p_ros.chain_messages import JointStateMessage, OdometryMessage
 from c3p_ros.cycle import CycleClock, Lifelines, StampJoin, StepWatch
@@ -55,6 +56,7 @@ class VelocityControllerNode(SuiteNode):
         self.frame = 'odom'
         self._newest, self._pace = 0, SampleStep(values.stamp_jitter)
         self._repetition, self._law = Repetition(self.robot.count), make_chain(values, self.robot)
+        self._channels = JointChannels(self.robot)
         for text in (*self.robot_warnings, *installed_laws().troubles,
                      self._law.traction.stronger()):
             self.caution(text)
@@ -96,11 +98,13 @@ class VelocityControllerNode(SuiteNode):
             return
         now = self.watch_time()
         stamp = message.stamp
+        sample = self._corrected(sample, 1e-9 * (stamp - self._newest), now)
         # longer than any delay of a network: a simulation or a bag has restarted
         if self._newest - stamp > 1e9 * self.alive.timeout:
             self.interlock.fault('time went back')
             self._law.forget()
             self._stamps, self._sensed = CycleClock(), StampJoin('joints', 'odom')
+            self._channels.forget()
         self._newest, self._output.wheel_rate = stamp, sample[3]
         self.alive.beat('joint_states', now)
         if lost := bool(self.alive.lost(now)):
@@ -108,7 +112,19 @@ class VelocityControllerNode(SuiteNode):
         self._stop.watch(now, sample[3], lost)
         self._begin(self._sensed.put('joints', stamp, sample), stamp)
 
-    def _on_odom(self, message: OdometryMessage) -> None:
+    def _corrected(self, sample: tuple[Any, ...], dt: float, now: float) -> tuple[Any, ...]:
+        """Return the sample `dt` s after the last without leaps, and with rates of its angles."""
+        steering, steering_rate, angle, rate = sample
+        usable = self._channels.step(dt, steering, angle, steering_rate, rate)
+        leapt = self._channels.leapt
+        if leapt:
+            self.interlock.fault('several encoders have jumped')
+        if usable and not self._channels.corrected:
+            return sample
+        steering, angle, steering_rate, rate = self._channels.sample.copy()
+        return steering, steering_rate, angle, rate
+
+    def _on_odom(self, message: OdometryRead) -> None:
         try:
             twist = planar(message.twist, 'twist')
             pose = planar_pose(message.pose, 'pose')

@@ -17,6 +17,12 @@ import math
 
 from c3p_kernels.compiled import borrowed, inner, kernel
 from c3p_kernels.small import put
+from c3p_kinematics._channel_kernels import (
+    begin_anew,
+    compare_channels,
+    contradicted,
+    correct_leaps,
+)
 from c3p_kinematics._fault_alarm_kernels import watch_faults
 from c3p_kinematics._gap_kernels import add_gap, bridge
 from c3p_kinematics._grip_kernels import HELD, SLOWED, departs, plausibility
@@ -68,9 +74,13 @@ def step(block, geometry, spread, cross, time, dt):
     spread = borrowed(spread)
     cross = borrowed(cross)
     s = cut_state(block, len(geometry))
+    stamped = dt
     verdict, timed, dt = inspect(s, dt)
     if verdict != MOVED:
         return verdict
+    timed = compare_channels(s.channels, s.latch, s.sample, stamped)
+    if not timed:
+        drop_rates(s)
     s.place.time[0] = time
     dt = measure_step(s, timed, dt)
     watch_slip(geometry, s.motion, s.slip, dt)
@@ -110,27 +120,37 @@ def inspect(s, dt):
     timed = True
     for i in range(n):
         timed = (timed and abs(sample[2, i]) <= LARGEST_RATE and abs(sample[3, i]) <= LARGEST_RATE)
+    correct_leaps(s.channels, s.latch, sample, dt)
     if timed:
         # angles and rates contain the time as well, and stamps jitter
         known = s.before[0, 0] == s.before[0, 0] and dt <= s.max_gap
         span = dt
         ahead = 0.0
-        if known and s.stamp_weight > 0.0:
+        if known and s.stamp_weight > 0.0 and s.channels.proved[0] != 0.0:
             span, ahead = likely_step(s.before, sample, s.stamp_weight, dt, s.ahead[0])
         if repeated(s.before, sample[0], sample[1], sample[2], sample[3], LEAST_RATE):
             return REPEATED, True, dt
         s.ahead[0] = ahead
         dt = span
     else:
-        for i in range(n):
-            sample[2, i] = math.nan
-            sample[3, i] = math.nan
+        drop_rates(s)
     s.dt[0] = dt
     if -OUT_OF_ORDER < dt < s.shortest:
         return WAITS, timed, dt
     if dt < SHORTEST_STEP or not dt <= s.max_gap:
+        begin_anew(s.channels, sample, timed)
+        if contradicted(s.channels):
+            drop_rates(s)
         return IRREGULAR, timed, dt
     return MOVED, timed, dt
+
+
+@inner
+def drop_rates(s):
+    """Take the rates of the sample as unknown."""
+    for i in range(len(s.rate)):
+        s.sample[2, i] = math.nan
+        s.sample[3, i] = math.nan
 
 
 @inner

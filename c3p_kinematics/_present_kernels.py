@@ -34,8 +34,9 @@ def take_rates(s, timed, dt):
     s.out.span[0] = dt
     # rates lag; increments have the rounding of two angles in their time
     s.out.lag[0] = s.lasting.lag if timed else 0.0
-    s.out.noise[0] = peak.rate_noise if timed else math.hypot(peak.rate_noise,
-                                                              peak.difference_noise / dt)
+    # rates that contradict the angles are wrong by that; angles have the rounding of two samples
+    more = s.channels.excess[0] if timed else peak.difference_noise / dt
+    s.out.noise[0] = math.hypot(peak.rate_noise, more)
 
 
 @inner

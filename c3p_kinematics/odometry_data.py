@@ -13,6 +13,7 @@ from c3p_description.model import Array
 from c3p_description.settings import CheckedSettings, setting
 from c3p_kinematics._odometry_step import LARGEST_ANGLE, SHORTEST_STEP
 from c3p_kinematics.calibration.parameters import Prior
+from c3p_kinematics.channels import ChannelReport
 from c3p_kinematics.fault_report import NO_FAULT, FaultReport
 from c3p_kinematics.grip import GripReport
 from c3p_kinematics.sensed_kinematics_parameters import (
@@ -129,6 +130,8 @@ class OdometryEstimate(NamedTuple):
         Samples since `reset` that equal the one before although the robot moves; rejected.
     faults : FaultReport
         Slip and wrong encoders, by kind.
+    channels : ChannelReport or None
+        Rates that contradict the angles, and angles that leapt with others; None without both.
     """
 
     time: float
@@ -148,6 +151,7 @@ class OdometryEstimate(NamedTuple):
     gaps: int = 0
     repeated: int = 0
     faults: FaultReport = NO_FAULT
+    channels: ChannelReport | None = None
 
     def metrics(self) -> dict[str, object]:
         """Return the key-values for diagnostics."""

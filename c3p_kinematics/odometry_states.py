@@ -248,6 +248,35 @@ class Peak(Parts):
 
 
 @state
+class Channels(Parts):
+    """Angle and rate of each joint compared; rows of steering axes and of wheels."""
+
+    max_gap: float                          # time between samples that are compared, s
+    step: Annotated[Array, 2]               # encoder steps, rad
+    limit: Annotated[Array, 'n']            # of the wheel rates, rad/s
+    length: Annotated[Array, 2, 'n']        # path of a contact per angle, m
+    known: Number                           # time since the first sample, s; 0: none
+    span: Number                            # sum of the weighted times in the window, s
+    turned: Annotated[Array, 2, 'n']        # in the window, by the angles, rad
+    rated: Annotated[Array, 2, 'n']         # and by the rates, rad
+    last: Annotated[Array, 2, 'n']          # rate of the last step by its angles, rad/s
+    most: Annotated[Array, 2, 'n']          # largest of the newest steps, fading, rad
+    rate: Annotated[Array, 2, 'n']          # of the last sample, rad/s
+    recent: Annotated[Array, 2, 'n']        # low-passed rate by the angles, rad/s
+    swing: Annotated[Array, 2, 'n']         # bound of its change in the window, rad/s
+    held: Annotated[Array, 2, 'n']          # time for which `wrong` is about to change, s
+    wrong: Annotated[Array, 2, 'n']         # 1 for rates that contradict the angles
+    ratio: Annotated[Array, 2, 'n']         # of the turns by rates and by angles
+    proved: Number                          # 1 if they agreed in the last motion
+    excess: Number                          # contact velocity that contradicts, m/s
+    leapt: Number                           # 1 if the newest sample was corrected by a leap
+    leap: Annotated[Array, 2, 'n']          # newest leap that is not corrected, rad
+    since: Annotated[Array, 2, 'n']         # time since it, s
+    offset: Annotated[Array, 'n']           # steering angles after a leap less those before, rad
+    restarted: Annotated[Array, 2, 'n']     # 1 for encoders that leapt with others
+
+
+@state
 class Output(Parts):
     """Newest twist that could be fitted, and covariances of the estimate."""
 
@@ -273,6 +302,7 @@ class OdometryState(Parts):
     sample: Annotated[Array, 4, 'n']        # steering, wheel angle, rates of both; nan: no rates
     before: Annotated[Array, 4, 'n']        # the last one with rates; nan: none
     latch: Annotated[Array, 3, 'n']         # steering, wheel angle, 1 for positions that wrap
+    channels: Channels
     rate: Annotated[Array, 'n']             # wheel rates of the sample before, rad/s
     ahead: Number                           # sum of the steps less that of the stamps, s
     age: Number                             # of the newest sample at its stamp, s

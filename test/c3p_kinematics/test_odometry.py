@@ -97,15 +97,18 @@ def test_pose_comes_from_positions_and_twist_from_rates():
     times, steering, wheel, _ = towed(C3P, 7, 1.0)
     plain = feed(Odometry(C3P), times, steering, wheel)[-1]
     rates = inverse(C3P, steering[-1], [0.1, 0.2, 0.3])
-    odometry = Odometry(C3P)
-    estimate = feed(odometry, times, steering, wheel, wheel_rate=rates[0],
-                    steering_rate=rates[1])[-1]
+
+    def last_with(wheel_rate, steering_rate):
+        odometry = Odometry(C3P)
+        feed(odometry, times[:-1], steering[:-1], wheel[:-1])
+        return odometry.step(times[-1], steering[-1], wheel[-1], wheel_rate, steering_rate)
+
+    estimate = last_with(*rates[:2])
     np.testing.assert_array_equal(estimate.pose, plain.pose)
     np.testing.assert_allclose(estimate.twist, [0.1, 0.2, 0.3], atol=1e-12)
     # one rate that is no number: the increments serve
     rates[1][0] = np.nan
-    estimate = feed(Odometry(C3P), times, steering, wheel, wheel_rate=rates[0],
-                    steering_rate=rates[1])[-1]
+    estimate = last_with(*rates[:2])
     np.testing.assert_array_equal(estimate.twist, plain.twist)
 
 
