@@ -19,8 +19,9 @@ from c3p_kinematics.odometry_states import Channels
 
 cut_channels = Channels.cut
 
-# time constants over which angles and rates are compared, and of the present rate by angles, s
-WINDOW = 0.2
+# time constants over which angles and rates are compared, and of the present rate by angles, s:
+# sums of a turn that fade differ by e^(LAG/WINDOW) − 1 if one is late, less than a contradiction
+WINDOW = 0.4
 NEAR = 0.04
 
 # largest lag of rates behind the angles: the filter of a drive, s
@@ -29,8 +30,8 @@ LAG = 0.1
 # mean rate below which channels are not compared, rad/s
 LEAST = 0.2
 
-# difference of both channels, relative to the larger one: in agreement, ignored in the covariance,
-# and in contradiction. A clock that is wrong by a quarter is not a contradiction
+# difference of both channels, relative to the larger turn without its senses: in agreement,
+# ignored in the covariance, and in contradiction. A clock that is wrong by a quarter is not a contradiction
 AGREES = 0.15
 IGNORED = 0.05
 CONTRADICTS = 0.35
@@ -100,13 +101,27 @@ def correct_leaps(c, latch, sample, dt):
             c.since[k, i] += dt
             change = wrap_angle(sample[k, i] - latch[k, i])
             if leaps(c, k, i, change, sample[2 + k, i], dt):
-                c.leap[k, i] = change - c.last[k, i] * dt
-                c.since[k, i] = 0.0
-        if c.since[0, i] < TOGETHER or c.since[1, i] < TOGETHER:
-            casters += 1
-    if casters > 1:
+                note_leap(c, k, i, change, dt)
+        casters += c.since[0, i] < TOGETHER or c.since[1, i] < TOGETHER
+    if casters < 2:
+        return
+    for k in range(2):
+        now = 0
         for i in range(n):
-            take_leap(c, latch, sample, i)
+            now += c.since[k, i] == 0.0
+        for i in range(n):
+            # the others of this board have leapt, too, by less than it shows
+            if now > 1 and c.since[k, i] > 0.0:
+                note_leap(c, k, i, wrap_angle(sample[k, i] - latch[k, i]), dt)
+    for i in range(n):
+        take_leap(c, latch, sample, i)
+
+
+@inner
+def note_leap(c, k, i, change, dt):
+    """Keep the leap of an angle: its `change` in `dt` beyond the motion."""
+    c.leap[k, i] = change - c.last[k, i] * dt
+    c.since[k, i] = 0.0
 
 
 @inner
@@ -115,17 +130,19 @@ def correct_gap(c, latch, sample):
     n = len(c.offset)
     turned = 0
     back = 0
+    stood = True
     for i in range(n):
-        rolled = abs(wrap_angle(sample[1, i] - latch[1, i]))
-        # nan is not below either; a wheel may have begun again at zero
-        if not (max(abs(c.rate[1, i]), abs(sample[3, i])) < STANDS
-                and min(rolled, abs(sample[1, i])) < STILL):
+        # nan is not below either
+        if not max(abs(c.rate[1, i]), abs(sample[3, i])) < STANDS:
             return
+        # a wheel has not rolled, or its count began again at zero
+        rolled = abs(wrap_angle(sample[1, i] - latch[1, i]))
+        stood = stood and min(rolled, abs(sample[1, i])) < STILL
         change = abs(wrap_angle(sample[0, i] - latch[0, i]))
         turned += change > UNRATED_LEAP
         back += change > LEAP and abs(wrap_angle(
             sample[0, i] + c.offset[i] - latch[0, i])) < LEAP
-    if turned + back < 2:
+    if back < 2 and not (stood and turned > 1):
         return
     for i in range(n):
         c.since[0, i] = 0.0
@@ -201,6 +218,7 @@ def compare_channels(c, latch, sample, dt):
             turned = wrap_angle(sample[k, i] - latch[k, i])
             c.last[k, i] = turned / dt
             c.most[k, i] = max(fade * c.most[k, i], abs(turned))
+            c.recent[k, i] += near * (turned / dt - c.recent[k, i])
             if not timed:
                 continue
             now = sample[2 + k, i]
@@ -210,8 +228,8 @@ def compare_channels(c, latch, sample, dt):
                 turned = expected
             c.turned[k, i] = keep * c.turned[k, i] + turned
             c.rated[k, i] = keep * c.rated[k, i] + expected
+            c.swept[k, i] = keep * c.swept[k, i] + max(abs(turned), abs(expected))
             c.rate[k, i] = now
-            c.recent[k, i] += near * (turned / dt - c.recent[k, i])
             c.swing[k, i] = max(keep * c.swing[k, i],
                                 abs(c.recent[k, i] - c.turned[k, i] / c.span[0]))
             excess = max(excess, judge_channels(c, k, i, dt) * c.length[k, i] / c.span[0])
@@ -223,7 +241,7 @@ def compare_channels(c, latch, sample, dt):
 @inner
 def judge_channels(c, k, i, dt):
     """Judge the two channels of a joint; return the turn that contradicts the angles, rad."""
-    size = max(abs(c.turned[k, i]), abs(c.rated[k, i]))
+    size = c.swept[k, i]
     apart = abs(c.turned[k, i] - c.rated[k, i]) - LAG * c.swing[k, i] - 2.0 * c.step[k]
     moves = size > LEAST * c.span[0]
     wrong = c.wrong[k, i] != 0.0
@@ -278,6 +296,7 @@ def forget_turns(c):
         for i in range(len(c.offset)):
             c.turned[k, i] = 0.0
             c.rated[k, i] = 0.0
+            c.swept[k, i] = 0.0
             c.swing[k, i] = 0.0
             c.held[k, i] = 0.0
 

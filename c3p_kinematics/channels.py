@@ -109,9 +109,9 @@ def describe(state: Channels, robot: CasterRobot, max_gap: float, wheel_step: fl
 
 def forget(state: Channels) -> None:
     """Clear the memory."""
-    for array in (state.known, state.span, state.turned, state.rated, state.last, state.most,
-                  state.rate, state.recent, state.swing, state.held, state.wrong, state.proved,
-                  state.excess, state.leapt, state.leap, state.offset, state.restarted):
+    for array in (state.known, state.span, state.turned, state.rated, state.swept, state.last,
+                  state.most, state.rate, state.recent, state.swing, state.held, state.wrong,
+                  state.proved, state.excess, state.leapt, state.leap, state.offset, state.restarted):
         array[:] = 0.0
     state.ratio[:] = 1.0
     state.since[:] = math.inf
@@ -177,14 +177,14 @@ class JointChannels:
 
         The attribute `sample` (4, n) then has the angles of steering axes and wheels, without
         leaps of several casters, and rates: those given or, where they contradict the angles,
-        those of the angles.
+        those of the angles, low-passed.
         """
         sample = self.sample
         sample[0], sample[1] = steering, wheel_angle
         sample[2], sample[3] = steering_rate, wheel_rate
         usable = bool(watch_channels(self._state.block, self._latch, sample, float(dt)))
         if not usable:
-            sample[2:] = self._state.last
+            sample[2:] = self._state.recent
         return usable
 
     def report(self) -> ChannelReport | None:

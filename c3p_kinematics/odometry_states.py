@@ -259,6 +259,7 @@ class Channels(Parts):
     span: Number                            # sum of the weighted times in the window, s
     turned: Annotated[Array, 2, 'n']        # in the window, by the angles, rad
     rated: Annotated[Array, 2, 'n']         # and by the rates, rad
+    swept: Annotated[Array, 2, 'n']         # larger turns of both, without their senses, rad
     last: Annotated[Array, 2, 'n']          # rate of the last step by its angles, rad/s
     most: Annotated[Array, 2, 'n']          # largest of the newest steps, fading, rad
     rate: Annotated[Array, 2, 'n']          # of the last sample, rad/s

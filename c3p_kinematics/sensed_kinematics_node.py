@@ -65,6 +65,7 @@ class SensedKinematicsNode(SuiteNode):
         self._slip_due = 0.0
         self._slipping = False
         self._gap_until = 0.0
+        self._repeats = False
         self._contradiction = Contradiction()
         self._estimate: OdometryEstimate | None = None
         # the last pose that was published
@@ -115,7 +116,9 @@ class SensedKinematicsNode(SuiteNode):
         estimate = self._estimate = self._odometry.step_by(step, steering, angle, rate,
                                                            steering_rate)
         if estimate.reason == REPEATED:  # silent hardware: as if the message had not come
+            self._repeats = True
             return
+        self._repeats = False
         self._alive.beat(self.watch_time())
         if not estimate.accepted:
             self.diagnostics.refuse('joint_states', estimate.reason)
@@ -198,8 +201,9 @@ class SensedKinematicsNode(SuiteNode):
         condition = self.diagnostics.condition
         timeout = self._alive.timeout
         lost = self._alive.lost(self.watch_time())
+        silence = 'only the same sample, with rates of motion,' if self._repeats else 'none'
         condition('joint_states', ERROR if lost else OK,
-                  f'none for {timeout} s: the pose stands still' if lost else 'coming again')
+                  f'{silence} for {timeout} s: the pose stands still' if lost else 'coming again')
         if self._estimate is not None:
             spin = self._estimate.spin_text()
             doubt = self._estimate.doubt_text(self.parameters.value.trusted_doubt)
