@@ -31,7 +31,8 @@ LAG = 0.1
 LEAST = 0.2
 
 # difference of both channels, relative to the larger turn without its senses: in agreement,
-# ignored in the covariance, and in contradiction. A clock that is wrong by a quarter is not a contradiction
+# ignored in the covariance, and in contradiction. A clock that is wrong by a quarter is not a
+# contradiction
 AGREES = 0.15
 IGNORED = 0.05
 CONTRADICTS = 0.35
