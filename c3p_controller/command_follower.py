@@ -184,6 +184,8 @@ class CommandFollower:
             The law raised an exception, since the last step too, returned an invalid torque, or
             diverges; after that until the robot rests.
         """
+        if self._failed:
+            raise LawFailure('; '.join(self._failed.values()))
         limits = self.settings.limits
         excess, moves, still = self._gripping.begin(sensed, dt, command, Demand(
             limits.speed, limits.yaw_rate, *self.settings.standstill))

@@ -21,13 +21,20 @@ the robot and reports the text.
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from c3p_controller._limit_kernels import admit, excess_of, scale_down, slow_spin, track_slip
-from c3p_controller.divergence import DivergenceWatch
-from c3p_controller.torque_law import Sensed, Setpoint, TorqueLaw
+from c3p_controller._limit_kernels import (
+    admit_step,
+    apply_step,
+    assess_step,
+    excess_of,
+    scale_down,
+)
+from c3p_controller.torque_law import Sensed
+from c3p_controller.traction_states import TractionState
 from c3p_controller.velocity_controller_parameters import ReferenceLimits, TractionSettings
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.traction import torque_bounds, traction_report

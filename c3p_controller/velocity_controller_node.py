@@ -27,14 +27,15 @@ from c3p_controller.reading.laws import installed_laws
 from c3p_controller.ros.velocity_interfaces import LockReport, chain_adapter, subscribe_command
 from c3p_controller.ros.wheel_output import StopReport, WheelOutput
 from c3p_controller.torque_law import Sensed
-from c3p_kinematics.channels import JointChannels
+from c3p_kinematics.joint_channels import JointChannels
 from c3p_kinematics.sample_times import Repetition, SampleStep
 from c3p_ros.chain_messages import JointStateMessage, OdometryMessage
 from c3p_ros.cycle import CycleClock, Lifelines, StampJoin, StepWatch
 from c3p_ros.diagnostics import ERROR, OK, WARN, warned
-from c3p_ros.messages import EffortCoding, JointCoding, MessageError, planar, planar_pose
+from c3p_ros.messages import EffortCoding, MessageError, planar, planar_pose
 from c3p_ros.node import RELIABLE, SENSOR_DATA, SuiteNode
 from c3p_ros.publisher_watch import PublisherWatch
+from c3p_ros.sensed_joints import SensedJointCoding
 from c3p_ros.session import run
 
 
@@ -48,7 +49,7 @@ class VelocityControllerNode(SuiteNode):
         super().__init__('velocity_controller', Path(__file__).with_name(
             'velocity_controller_parameters.yaml'), **options)
         values = self.parameters.value
-        self._joints, self.efforts = JointCoding(self.robot), EffortCoding(self.robot)
+        self._joints, self.efforts = SensedJointCoding(self.robot), EffortCoding(self.robot)
         self.interlock = CommandInterlock(values.cmd_vel_timeout, values.start_silence)
         self._stamps, self._sensed = CycleClock(), StampJoin('joints', 'odom')
         self._steps = StepWatch()
@@ -98,7 +99,7 @@ class VelocityControllerNode(SuiteNode):
             return
         now = self.watch_time()
         stamp = message.stamp
-        sample = self._corrected(sample, 1e-9 * (stamp - self._newest), now)
+        sample = self._corrected(sample, 1e-9 * (stamp - self._newest))
         # longer than any delay of a network: a simulation or a bag has restarted
         if self._newest - stamp > 1e9 * self.alive.timeout:
             self.interlock.fault('time went back')
@@ -112,19 +113,18 @@ class VelocityControllerNode(SuiteNode):
         self._stop.watch(now, sample[3], lost)
         self._begin(self._sensed.put('joints', stamp, sample), stamp)
 
-    def _corrected(self, sample: tuple[Any, ...], dt: float, now: float) -> tuple[Any, ...]:
-        """Return the sample `dt` s after the last without leaps, and with rates of its angles."""
+    def _corrected(self, sample: tuple[Any, ...], dt: float) -> tuple[Any, ...]:
+        """Return the sample, `dt` s after the last, without leaps, and with usable rates."""
         steering, steering_rate, angle, rate = sample
         usable = self._channels.step(dt, steering, angle, steering_rate, rate)
-        leapt = self._channels.leapt
-        if leapt:
+        if self._channels.leapt:
             self.interlock.fault('several encoders have jumped')
         if usable and not self._channels.corrected:
             return sample
         steering, angle, steering_rate, rate = self._channels.sample.copy()
         return steering, steering_rate, angle, rate
 
-    def _on_odom(self, message: OdometryRead) -> None:
+    def _on_odom(self, message: OdometryMessage) -> None:
         try:
             twist = planar(message.twist, 'twist')
             pose = planar_pose(message.pose, 'pose')
@@ -164,7 +164,7 @@ class VelocityControllerNode(SuiteNode):
         self._output.carry_out(decision, stamp)
         self._stop.deceleration = self._law.halts(command)
         taken = time.perf_counter() - begin
-        # the torque is on its way
+        # the torque is published
         self.afterwards(partial(self._end, taken, dt))
 
     def _end(self, taken: float, dt: float | None) -> None:

@@ -24,7 +24,8 @@ from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics import _caster_batch_kernels as kernels
-from c3p_dynamics._caster_inverse_kernels import inverses
+from c3p_dynamics._caster_equations import numbers_of
+from c3p_dynamics._caster_inverse_kernels import inverses, packed_inverse
 from c3p_dynamics.inverse_dynamics_parameters import SharingSettings
 from c3p_dynamics.traction import steering_motors
 from c3p_kinematics.casters import batched

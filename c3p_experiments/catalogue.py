@@ -6,13 +6,23 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from c3p_bags.runs.curves import write_curves
-from c3p_experiments.el_shenawy import goals, pages, velocities
-from c3p_experiments.loop.conditions import Bench, Conditions
-from c3p_experiments.loop.outcome import Experiment, Row
-from c3p_experiments.loop.report import table_rows, write_report
+from c3p_experiments.auchter_moore import camber_power
+from c3p_experiments.auchter_moore import experiments as rough
+from c3p_experiments.el_shenawy import (
+    feed_forward,
+    goals,
+    pages,
+    postures,
+    structure,
+    velocities,
+)
+from c3p_experiments.kelly import experiments as constrained
+from c3p_experiments.kinds import LoopExperiment, ModelExperiment
+from c3p_experiments.loop.conditions import Conditions
+from c3p_experiments.loop.outcome import Experiment, Row, RunsDone
 from c3p_experiments.real_sensors import experiment as sensors
 from c3p_experiments.real_sensors.page import real_sensors_page
+from c3p_experiments.saha_angeles import experiment as agv
 from c3p_experiments.self_calibration import consistency
 from c3p_experiments.self_calibration import experiment as calibration
 from c3p_experiments.self_calibration.consistency_page import consistency_page
@@ -148,10 +158,28 @@ EXPERIMENTS: dict[str, Experiment] = {e.name: e for e in (
     LoopExperiment(
         'slip_faults', 'Slip and wrong encoders distinguished', 'ours', faults.slip_faults,
         faults_page, faults.ROWS, runs=faults.RUNS, plants=('mujoco',), compared=False),
-    Experiment(
+    LoopExperiment(
         'real_sensors', 'Sensors of real robots: each property alone, and all', 'ours',
         sensors.real_sensors, real_sensors_page, sensors.ROWS, runs=sensors.RUNS,
         compared=False),
+    ModelExperiment(postures.NAME, postures.TITLE, postures.SOURCE, postures.postures, ('robot',),
+                    rows=postures.ROWS),
+    ModelExperiment(structure.NAME, structure.TITLE, structure.SOURCE, structure.structure,
+                    rows=structure.ROWS),
+    ModelExperiment(feed_forward.NAME, feed_forward.TITLE, feed_forward.SOURCE,
+                    feed_forward.feed_forward, ('robot',), rows=feed_forward.ROWS),
+    ModelExperiment('hill', rough.HILL.title, rough.HILL.source, rough.hill,
+                    ('robot', 'duration', 'film'), runs=len(rough.HILL.cases) + 1),
+    ModelExperiment('random_terrain', rough.RANDOM.title, rough.RANDOM.source,
+                    rough.random_terrain, ('robot', 'seed', 'duration', 'film'),
+                    runs=len(rough.RANDOM.cases) + 1),
+    ModelExperiment(camber_power.NAME, camber_power.TITLE, camber_power.SOURCE,
+                    camber_power.camber_power, ('robot', 'seed', 'duration'),
+                    runs=len(camber_power.plan(range(camber_power.SEEDS))),
+                    rows=camber_power.ROWS),
+    ModelExperiment('agv', agv.AGV.title, agv.AGV.source, agv.agv, ('robot',)),
+    *(ModelExperiment(s.name, s.title, s.source, s.run, rows=s.rows)
+      for s in constrained.STUDIES),
 )}
 
 

@@ -58,10 +58,8 @@ class Size(NamedTuple):
     def of(self, sizes: Sizes) -> int:
         """Return the count for a size, or for the values of all of them."""
         values = (sizes,) if isinstance(sizes, int) else sizes
-        total = 0
-        for powers, factor in self.terms.items():
-            total += factor * math.prod(map(pow, values, powers))
-        return total
+        return sum(factor * math.prod(map(pow, values, powers))
+                   for powers, factor in self.terms.items())
 
     def plus(self, other: Size) -> Size:
         """Return the sum of two counts."""
@@ -199,12 +197,9 @@ def _viewed(made: Any, block: Array, n: Sizes) -> Any:
         if field.kind is float:
             parts.append(float(part[0]))
         elif field.kind is not None:
-            own = n
-            if not isinstance(n, int):
-                found = dict(zip(made.sizes, n, strict=True))
-                own = tuple(map(found.__getitem__, field.kind.sizes))
-                own = own[0] if len(own) == 1 else own
-            parts.append(_viewed(field.kind, part, own))
+            values = (n,) if isinstance(n, int) else n
+            own = tuple(values[made.sizes.index(name)] for name in field.kind.sizes)
+            parts.append(_viewed(field.kind, part, own[0] if len(own) == 1 else own))
         else:
             parts.append(part.reshape([size.of(n) for size in field.shape]))
     return made(block, n, *parts)
@@ -249,8 +244,8 @@ def state(declared: type[Kind]) -> type[Kind]:
     Raises
     ------
     TypeError
-        A field without a shape, or with one that is not as above; a constant after an array; the
-        name of a member of `Parts`.
+        A field without a shape, or with one that is not as above; a constant after an array; a
+        name that `Parts` has.
 
     Examples
     --------
@@ -273,7 +268,7 @@ def state(declared: type[Kind]) -> type[Kind]:
     for name in declared.__annotations__:
         label = f'{declared.__name__}.{name}'
         if hasattr(Parts, name) or name in Parts.__annotations__:
-            raise TypeError(f'{label}: each state has a member of this name; choose another')
+            raise TypeError(f'{label}: every state has a {name} of its own; rename the field')
         size, shape, kind = _field(label, hints[name], sizes)
         if kind is float and fields and fields[-1].kind is not float:
             raise TypeError(f'{label}: constants stand before arrays')

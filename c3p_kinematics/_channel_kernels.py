@@ -3,9 +3,9 @@
 """
 Compiled comparison of the two channels of each joint, angle and rate; no checks.
 
-Public side: channels.py. `c` is the state `Channels` of odometry_states.py; row 0 of its arrays is
-of the steering axes, row 1 of the wheels. A sample (4, n) has steering and wheel angles, then the
-rates of both.
+Public side: joint_channels.py. `c` is the state `Channels` of odometry_states.py; row 0 of its
+arrays is of the steering axes, row 1 of the wheels. A sample (4, n) has steering and wheel angles,
+then the rates of both.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics import _odometry_step as verdicts
-from c3p_kinematics import channels
+from c3p_kinematics import joint_channels
 from c3p_kinematics._odometry_step import SHORTEST_STEP, start_again, step
 from c3p_kinematics._ring_kernels import refit_ring
 from c3p_kinematics.odometry_data import (
@@ -98,7 +98,7 @@ class Odometry:
         self._faults.use(state.faults.block)
         self._lasting.use(state.lasting.block, self.robot.count)
         s = self.settings
-        channels.describe(state.channels, self.robot, s.max_gap, s.wheel_resolution,
+        joint_channels.describe(state.channels, self.robot, s.max_gap, s.wheel_resolution,
                           s.steering_resolution)
         # with the constants that have been written
         self._state = OdometryState.of(state.block, self.robot.count)
@@ -160,7 +160,7 @@ class Odometry:
         # neither a sample before, nor its rates
         for array in (state.before, state.rate):
             array[:] = math.nan
-        channels.forget(state.channels)
+        joint_channels.forget(state.channels)
         for monitor in (self._lasting, self._monitor, self._grip, self._faults):
             monitor.reset()
         self._skipped = 0
@@ -276,7 +276,7 @@ class Odometry:
             self._last.slip if reason else self._monitor.report(), self._grip.report(),
             state.hold.doubt.copy(), float(place.distance[0]), True, reason, self._skipped,
             self._rejected, self._gaps, self._repeated, self._faults.report(),
-            channels.report(state.channels))
+            joint_channels.report(state.channels))
 
     def _unused(self, verdict: int, time: float) -> OdometryEstimate:
         """Return the last estimate after a sample that was rejected, or taken with the next."""

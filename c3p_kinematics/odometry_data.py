@@ -13,9 +13,9 @@ from c3p_description.model import Array
 from c3p_description.settings import CheckedSettings, setting
 from c3p_kinematics._odometry_step import LARGEST_ANGLE, SHORTEST_STEP
 from c3p_kinematics.calibration.parameters import Prior
-from c3p_kinematics.channels import ChannelReport
 from c3p_kinematics.fault_report import NO_FAULT, FaultReport
 from c3p_kinematics.grip import GripReport
+from c3p_kinematics.joint_channels import ChannelReport
 from c3p_kinematics.sensed_kinematics_parameters import (
     EncoderCounts,
     FaultSettings,

@@ -24,9 +24,9 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
-from c3p_kinematics.channels import ChannelReport
 from c3p_kinematics.contradiction import Contradiction
 from c3p_kinematics.odometry import OdometryEstimate, planar_covariance
+from c3p_kinematics.ros.channel_report import report_channels
 from c3p_kinematics.ros.node_odometry import calibration_metrics, make_odometry, retune
 from c3p_kinematics.sample_times import REPEATED
 from c3p_kinematics.singularity import singularity
@@ -161,13 +161,6 @@ class SensedKinematicsNode(SuiteNode):
         text = estimate.slip.text(self.robot.wheel_joints)
         self.diagnostics.condition('slip', WARN if text else OK, text or 'all wheels roll')
 
-    def _report_channels(self, channels: ChannelReport | None) -> None:
-        joints = self.robot.steering_joints, self.robot.wheel_joints
-        rates = channels.rates_text(*joints) if channels else ''
-        restart = channels.restart_text(*joints) if channels else ''
-        self.diagnostics.condition('rates', WARN if rates else OK, rates or 'as the angles')
-        self.diagnostics.condition('restart', ERROR if restart else OK, restart or 'angles go on')
-
     def _on_set_pose(self, message: PoseWithCovarianceStamped) -> None:
         try:
             pose = pose_of(message.pose.pose, 'pose')
@@ -213,7 +206,7 @@ class SensedKinematicsNode(SuiteNode):
             condition('pose', ERROR if unknown else OK, unknown or 'the casters agree')
             condition('grip', ERROR if spin else OK, spin or 'the wheels roll')
             condition('trust', WARN if doubt else OK, doubt or 'pose set')
-            self._report_channels(self._estimate.channels)
+            report_channels(self.diagnostics, self.robot, self._estimate.channels)
 
 
 def main(args: list[str] | None = None) -> int:

@@ -255,7 +255,7 @@ class _Fields:
         self._begun = True
         return np.array(picked)
 
-    def _name_culprit(self, fields: Sequence[str], picked: list[float]) -> None:
+    def _name_culprit(self, fields: Sequence[str], picked: Sequence[float]) -> None:
         for (field, joint), value in zip(product(fields, self._wanted), picked, strict=True):
             if not abs(value) <= LARGEST_VALUE:
                 early = not self._begun and math.isnan(value)
@@ -312,7 +312,7 @@ class JointCoding:
         n = self.robot.count
         return values[:n], values[2 * n:3 * n], values[n:2 * n], values[3 * n:]
 
-    def positions(self, message: JointValues) -> tuple[Array, Array]:
+    def positions(self, message: JointFields) -> tuple[Array, Array]:
         """
         Return ``steering, wheel_angle`` of the model, rad; velocities may be missing.
 

@@ -23,16 +23,10 @@ from rcl_interfaces.msg import (
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
+from c3p_description.settings import type_words, violation
+from c3p_description.texts import brief
 from c3p_ros.rclpy_parts import overrides_of
-from c3p_ros.schema import (
-    Entries,
-    ParameterError,
-    converted,
-    read_schema,
-    typed,
-    values_class,
-    violation,
-)
+from c3p_ros.schema import Entries, ParameterError, converted, read_schema, typed, values_class
 
 __all__ = ['ParameterError', 'Parameters', 'read_schema', 'violation']
 

@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from c3p_description.model import Array
-from c3p_ros.cdr import JointValues
+from c3p_ros.chain_messages import JointFields
 from c3p_ros.messages import JointCoding, MessageError
 
 
@@ -19,7 +19,7 @@ class SensedJointCoding(JointCoding):
     A driver may leave ``velocity`` empty, or fill it with NaN.
     """
 
-    def read(self, message: JointValues) -> tuple[Array, Array, Array, Array]:
+    def read(self, message: JointFields) -> tuple[Array, Array, Array, Array]:
         """
         Return ``steering, steering_rate, wheel_angle, wheel_rate`` of the model, rad and rad/s.
 

@@ -153,11 +153,7 @@ def sensors_of_parameters(values: Any, choice: str) -> SensorSettings:
         choice = ENCODERS if values.plant == 'mujoco' else 'ideal'
     if choice != ENCODERS:
         return read_sensors(choice)
-    return SensorSettings(
-        wheel_counts=values.wheel_counts, steering_counts=values.steering_counts,
-        latency=values.latency, wheel_noise=values.wheel_noise,
-        steering_noise=values.steering_noise, dropout=values.dropout,
-        rate_bandwidth=values.rate_bandwidth)
+    return SensorSettings.of(values)
 
 
 def start_of_parameters(plant: Plant, values: Any) -> JointSample:

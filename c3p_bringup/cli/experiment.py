@@ -79,7 +79,7 @@ def add_experiment(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry out the command; return its exit code."""
-    # imported when asked for: plots and kernels take their time
+    # imported when needed: plots and kernels take their time
     from c3p_experiments.catalogue import EXPERIMENTS as KNOWN
     from c3p_experiments.figures import experiment_of_figure, figure_number
     from c3p_experiments.kinds import LOOP_OPTIONS, LoopExperiment
@@ -165,7 +165,7 @@ def _conditions(given: Mapping[str, Any]) -> Conditions:
         latency=1e-3 * given['latency'] if 'latency' in given else sensors.latency,
         known_latency=1e-3 * given['known_latency'] if 'known_latency' in given else None,
         wheel_counts=wheel, steering_counts=steering, seed=given.get('seed', 0),
-        sensor_profile=name)
+        sensor_profile=name, duration=given.get('duration'), film=given.get('film', ''))
 
 
 def _carry_out(arguments: argparse.Namespace, chosen: Mapping[str, Conditions], out: Path) -> int:

@@ -146,8 +146,8 @@ class PathController(PositionLaw):
         """
         Return the preview: the speed profile integrated from the present motion on.
 
-        `rate` (3,) is the derivative by σ at the present place of the path, `yaw`, rad, that of
-        the robot.
+        Lowers the speeds `allowed` at `places` so that each next one can be reached. `rate` (3,)
+        is the derivative by σ at the present place of the path, `yaw`, rad, that of the robot.
         """
         gains = self.gains
         length = path.length
@@ -157,7 +157,6 @@ class PathController(PositionLaw):
         planar = float(rate[:2] @ rate[:2])
         speed = float(floor[:2] @ rate[:2]) / planar if planar > 0.25 else (
             floor[2] / rate[2] if rate[2] else 0.0)
-        speed = min(max(speed, 0.0), float(allowed[0]))
         times = self._times
         sigma = np.empty(len(times))
         rates = np.empty(len(times))

@@ -20,8 +20,6 @@ cycle, after the torque of the present one was sent; its feedback corrects the p
 
 from __future__ import annotations
 
-import math
-from operator import ge
 from typing import ClassVar
 
 import numpy as np
@@ -32,11 +30,12 @@ from c3p_controller.goals.position_command import PositionLaw
 from c3p_controller.predictive._predictive_step import RESTS, predict_step, send_nothing
 from c3p_controller.predictive.delay_estimator import DelayEstimator, candidates_up_to
 from c3p_controller.predictive.motion_observer import InputDelay, MotionObserver
-from c3p_controller.predictive.priority import Priority
+from c3p_controller.predictive.motor_sets import motor_set
+from c3p_controller.predictive.planner import Planner
 from c3p_controller.predictive.reference import TwistReference
 from c3p_controller.predictive.stall import StallWatch
-from c3p_controller.predictive.standing_start import check_reference, push_guesses
-from c3p_controller.torque_law import Sensed, Setpoint
+from c3p_controller.predictive.states import RIPPLE, PredictiveState
+from c3p_controller.torque_law import Preview, Sensed, Setpoint
 from c3p_controller.velocity_controller_parameters import PredictiveParameters
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.traction import torque_bounds

@@ -80,7 +80,7 @@ def turns_by_imu(source: ImuSource, recorded: Sequence[Recorded], namespace: str
     CalibrationError
         No topic, another frame, no standstill, no turn, or turns that are not those of the joints.
     """
-    # the scale error is the same in all bags: so many independent ones know it as well as one
+    # the scale error is the same in all bags: N independent ones determine it as well as one
     settings = computed(source.settings, scale=source.settings.scale * math.sqrt(len(recorded)))
     found = []
     metrics = []

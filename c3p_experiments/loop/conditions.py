@@ -73,6 +73,8 @@ class Conditions:
     seed: int = 0
     rate: float = 200.0
     command_rate: float = 50.0
+    duration: float | None = None
+    film: str = ''
     sensor_profile: str = ENCODERS
 
     def __post_init__(self) -> None:

@@ -42,21 +42,20 @@ class Encoders:
                  phases: np.random.Generator, noises: np.random.Generator) -> None:
         """Draw the phases; `start` latches the first angles."""
         n = len(quantum) // 2
-        self._quantum = quantum
         self._noise = noise
         self._noisy = bool(noise.any())
         self._bandwidth = bandwidth
         self._phase = np.concatenate([np.full(n, 0.5), phases.uniform(size=n)])
         self._noises = noises
-        # state of the tracking loops: angle; their rate is the measured one
-        self._tracked = np.zeros(2 * n)
-        self.angle = np.empty(2 * n)
-        self.rate = np.zeros(2 * n)
+        self._loops = kernels.EncoderLoops(quantum, np.empty(2 * n), np.zeros(2 * n),
+                                           np.zeros(2 * n))
+        self.angle = self._loops.read
+        self.rate = self._loops.read_rate
 
     def start(self, angle: Array, rate: Array) -> None:
         """Read `angle` (2n,) for the first time; the tracking loops know `rate` (2n,)."""
-        self.rate = rate.copy()
-        self._tracked = angle.copy()
+        self.rate[:] = rate
+        self._loops.tracked[:] = angle
         self.read(angle, rate, 0.0)
 
     def read(self, angle: Array, rate: Array, interval: float) -> None:
@@ -66,5 +65,4 @@ class Encoders:
         else:
             shift = self._phase
         z = math.exp(-2 * math.pi * self._bandwidth * interval)
-        kernels.read_encoders(angle, rate, self._quantum, shift, interval, z, self.angle,
-                              self.rate, self._tracked)
+        kernels.read_encoders(angle, rate, shift, interval, z, tuple(self._loops))

@@ -17,11 +17,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
-from c3p_simulation.plants.checks import at_least_zero, clipped_torque, positive, probability
+from c3p_description.settings import setting
+from c3p_simulation.plants.checks import clipped_torque, positive
 from c3p_simulation.plants.encoder_errors import AnalogSteering, EncoderErrors, JointErrors
 from c3p_simulation.plants.encoders import Encoders
 from c3p_simulation.plants.plant import GroundTruth, JointSample, Plant
 from c3p_simulation.plants.timing import Batches, JointControllers, SampleTiming, StampClock
+from c3p_simulation.simulation_parameters import SensorParameters
 
 # remainders of a delay below this are rounding, s
 INSTANT = 1e-9
@@ -63,34 +65,18 @@ class SensorSettings(SensorParameters):
     (True, True)
     """
 
-    wheel_counts: int = 2000
-    steering_counts: int = 4096
-    latency: float = 0.010
-    wheel_noise: float = 0.0
-    steering_noise: float = 0.0
-    dropout: float = 0.0
-    rate_bandwidth: float = 40.0
-    sample_rate: float = 1000.0
+    sample_rate: float = setting(1000.0, above=0.0)
     rates: bool = True
     errors: EncoderErrors = field(default_factory=EncoderErrors)
     timing: SampleTiming = field(default_factory=SampleTiming)
 
     def __post_init__(self) -> None:
-        """Validate the settings."""
-        for name in ('wheel_counts', 'steering_counts'):
-            counts = getattr(self, name)
-            if counts != int(counts) or counts < 0:
-                raise ValueError(f'{name} = {counts}: must be a whole number of counts per turn, '
-                                 '0 for an ideal encoder')
-        for name in ('latency', 'wheel_noise', 'steering_noise'):
-            at_least_zero(name, getattr(self, name))
+        """Reject noise of an ideal encoder, and values out of range."""
+        super().__post_init__()
         for kind in ('wheel', 'steering'):
             if getattr(self, f'{kind}_noise') > 0 and getattr(self, f'{kind}_counts') == 0:
                 raise ValueError(f'{kind}_noise is in counts: an ideal encoder, {kind}_counts = '
                                  '0, has no noise; set counts, or noise to 0')
-        probability('dropout', self.dropout)
-        positive('rate_bandwidth', self.rate_bandwidth, 'Hz')
-        positive('sample_rate', self.sample_rate, 'Hz')
 
     @classmethod
     def ideal(cls) -> SensorSettings:

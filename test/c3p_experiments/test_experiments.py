@@ -39,11 +39,12 @@ def line():
 
 
 def test_every_experiment_of_the_papers_and_of_ours_is_there():
-    assert list(EXPERIMENTS) == ['line', 'triangle', 'figure_eight', 'ramp_y', 'ramp_x', 'flip',
-                                 'spin', 'sideways', 'goal_behind', 'steerings', 'pushes', 'slope',
-                                 'oil_patch', 'self_calibration', 'consistency',
-                                 'slip_faults', 'real_sensors']
-    assert all(e.source.startswith('paper ') or e.source == 'ours' for e in EXPERIMENTS.values())
+    loop = {name: e for name, e in EXPERIMENTS.items() if isinstance(e, LoopExperiment)}
+    assert list(loop) == [
+        'line', 'triangle', 'figure_eight', 'ramp_y', 'ramp_x', 'flip', 'spin', 'sideways',
+        'goal_behind', 'steerings', 'pushes', 'slope', 'oil_patch', 'self_calibration',
+        'consistency', 'slip_faults', 'real_sensors']
+    assert all(e.source.startswith('paper ') or e.source == 'ours' for e in loop.values())
 
 
 def test_the_line_leaves_the_singular_start_and_its_figures_are_those_of_its_log(line):

@@ -53,7 +53,7 @@ class Stage(Parts):
 
 
 @state
-class Route(Parts):
+class Plan(Parts):
     """A state with three sizes, around states with some of them."""
 
     sizes = 'steps', 'efforts', 'n'
@@ -66,8 +66,8 @@ class Route(Parts):
 
 
 cut_whole = Whole.cut
-cut_plan = Route.cut
-cut_usual = Route.cut_for(efforts=4, n=2)
+cut_plan = Plan.cut
+cut_usual = Plan.cut_for(efforts=4, n=2)
 
 EVERY = [kind for kind in vars(odometry_states).values()
          if isinstance(kind, type) and getattr(kind, 'fields', None)]
@@ -138,7 +138,7 @@ def test_kernels_and_python_read_and_write_the_same_numbers(n):
     (fill_usual, (3, 4, 2))])
 def test_states_have_several_sizes_of_which_some_are_constants_of_the_compiler(fill, sizes):
     steps, efforts, n = sizes
-    plan = Route.new(sizes, period=3.0)
+    plan = Plan.new(sizes, period=3.0)
     Stage.of(plan.stage.block, (n, efforts), weight=4.0)
     assert fill(plan.block, sizes) == steps + 1 + n + 2 * n + 3 + efforts
     assert plan.values == sizes and plan.stage.values == (n, efforts) and plan.low.values == n
@@ -152,12 +152,12 @@ def test_states_have_several_sizes_of_which_some_are_constants_of_the_compiler(f
 
 
 def test_sizes_are_refused_by_name():
-    with pytest.raises(TypeError, match='Route has no size casters: steps, efforts, n'):
-        Route.cut_for(casters=3)
+    with pytest.raises(TypeError, match='Plan has no size casters: steps, efforts, n'):
+        Plan.cut_for(casters=3)
     with pytest.raises(ValueError, match='for steps = 2, efforts = 3, n = 4'):
-        Route.of(np.zeros(3), (2, 3, 4))
-    kind = type('Wrong', (Parts,), {'__annotations__': {'plan': Route}, '__module__': __name__})
-    with pytest.raises(TypeError, match=r'Wrong\.plan: Route has the sizes steps, efforts, n; '
+        Plan.of(np.zeros(3), (2, 3, 4))
+    kind = type('Wrong', (Parts,), {'__annotations__': {'plan': Plan}, '__module__': __name__})
+    with pytest.raises(TypeError, match=r'Wrong\.plan: Plan has the sizes steps, efforts, n; '
                                         'expected some of n'):
         state(kind)
 
@@ -237,8 +237,42 @@ def test_a_constant_after_an_array_is_refused():
         state(kind)
 
 
-@pytest.mark.parametrize('name', ['cut', 'block', 'size', 'values', 'of'])
-def test_a_field_with_the_name_of_a_member_is_refused(name):
-    kind = type('Hiding', (Parts,), {'__annotations__': {name: float}, '__module__': __name__})
-    with pytest.raises(TypeError, match=rf'Hiding\.{name}: each state has a member of this name'):
+@state
+class Information(Parts):
+    scale: float
+    first: Annotated[Array, 'n']
+    normal: Annotated[Array, '2n', 'n']
+    last: Annotated[Array, 2]
+
+
+cut_information = Information.cut
+
+
+@kernel
+def fill_information(block, n):
+    one = cut_information(block, n)
+    for j in range(one.normal.shape[0]):
+        for k in range(one.normal.shape[1]):
+            one.normal[j, k] = one.scale * (10 * j + k)
+    one.last[1] = one.normal.shape[0]
+
+
+@pytest.mark.parametrize('n', [1, 2, 3, 5])
+def test_a_matrix_whose_sides_both_grow_is_where_the_kernel_writes(n):
+    made = Information.new(n, scale=2.0)
+    assert made.normal.shape == (2 * n, n) and len(made.block) == 1 + n + 2 * n * n + 2
+    fill_information(made.block, n)
+    rows, columns = np.indices((2 * n, n))
+    assert made.normal.tolist() == (2.0 * (10 * rows + columns)).tolist()
+    assert made.last.tolist() == [0.0, 2.0 * n] and not made.first.any()
+    again = deepcopy(made)
+    again.normal[0, 0] = -1.0
+    assert again.block[1 + n] == -1.0 and made.normal[0, 0] == 0.0
+
+
+@pytest.mark.parametrize('name', ['of', 'new', 'cut', 'cut_for', 'block', 'size', 'sizes',
+                                  'values', 'fields'])
+def test_a_field_with_the_name_of_a_member_of_each_state_is_refused(name):
+    kind = type('Hiding', (Parts,), {'__annotations__': {name: Number}, '__module__': __name__})
+    with pytest.raises(TypeError, match=rf'Hiding\.{name}: every state has a {name} of its own'):
         state(kind)

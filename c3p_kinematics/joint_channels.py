@@ -76,8 +76,9 @@ class ChannelReport(NamedTuple):
         axes, turned = self.restarted
         if not (axes.any() or turned.any()):
             return ''
-        angles = [f'{steering[k]} {self.offset[k]:+.2f} rad' for k in np.flatnonzero(axes)]
-        counts = [wheels[k] for k in np.flatnonzero(turned)]
+        angles = [f'{joint} {offset:+.2f} rad' for joint, offset, leapt in zip(
+            steering, self.offset, axes, strict=True) if leapt]
+        counts = [joint for joint, leapt in zip(wheels, turned, strict=True) if leapt]
         moved = [', '.join(angles)] if angles else []
         moved += [f'counts of {", ".join(counts)}'] if counts else []
         return (f'encoders have jumped in one sample: {"; ".join(moved)}; did their board '

@@ -9,7 +9,7 @@ from tractrix import Path, drive
 
 from c3p_experiments.robots.random_robots import random_robot
 from c3p_kinematics.casters import inverse
-from c3p_kinematics.channels import JointChannels
+from c3p_kinematics.joint_channels import JointChannels
 from c3p_kinematics.odometry import Odometry, OdometrySettings
 from c3p_kinematics.odometry_data import SYNCHRONOUS
 from c3p_kinematics.se2 import compose, exp
