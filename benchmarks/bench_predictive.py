@@ -179,7 +179,7 @@ def main() -> None:
     law = record(load('c3p'))
     times, busy, costs = ours(law)
     print(f'{len(times)} problems, {len(law._state.plan.dt)} steps, {law.robot.count} wheels')
-    # on a computer that does other things at the same time only the processor's time says much
+    # on a computer that runs other programs only the processor's time is meaningful
     for name, value in (('by the clock', times), ('processor', busy)):
         print(f'{"box-DDP, as controlling: " + name:40} p50 {1e3 * np.median(value):8.3f} ms   '
               f'p99 {1e3 * np.percentile(value, 99):8.3f} ms   max {1e3 * value.max():8.3f} ms')

@@ -158,7 +158,7 @@ def share_inline(s):
     ax = s.demand[n + 3]
     ay = s.demand[n + 4]
     aw = s.demand[n + 5]
-    # f: M ν̇ + G, of the platform and then of each caster; a: the normal matrix of the share
+    # f: M ν̇ + G, of the platform and then of each caster; a: the normal matrix of the distribution
     f0, f1, f2 = platform_force(s.platform, s.platform[3], (vx, vy, w), (ax, ay, aw))
     a00 = s.normal[0]
     a01 = 0.0

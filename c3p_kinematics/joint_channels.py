@@ -100,7 +100,18 @@ def _words(ratio: float) -> str:
 
 def describe(state: Channels, robot: CasterRobot, max_gap: float, wheel_step: float,
              steering_step: float) -> Channels:
-    """Return the state in the block of `state` with its constants; encoder steps in rad."""
+    """
+    Return the state in the block of `state` with its constants.
+
+    Parameters
+    ----------
+    state : Channels
+    robot : CasterRobot
+    max_gap : float, s
+        Longest time between two samples that are compared.
+    wheel_step, steering_step : float, rad
+        Encoder steps.
+    """
     state = Channels.of(state.block, robot.count, max_gap=max_gap)
     state.step[:] = steering_step, wheel_step
     state.limit[:] = robot.wheel_rate_limit
@@ -175,8 +186,18 @@ class JointChannels:
     def step(self, dt: float, steering: Array, wheel_angle: Array, steering_rate: Array,
              wheel_rate: Array) -> bool:
         """
-        Process one sample, `dt` [s] after the last; return whether its rates can be used.
+        Process one sample; return whether its rates can be used.
 
+        Parameters
+        ----------
+        dt : float, s
+            Time since the last sample.
+        steering, wheel_angle : (n,) array, rad
+        steering_rate, wheel_rate : (n,) array, rad/s
+            nan if unknown.
+
+        Notes
+        -----
         The attribute `sample` (4, n) then has the angles of steering axes and wheels, without
         leaps of several casters, and rates: those given or, where they contradict the angles,
         those of the angles, low-passed.

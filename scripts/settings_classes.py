@@ -45,7 +45,7 @@ class Generated:
     keywords: bool = False
 
 
-# by the schema; the module has the name of the schema and lies beside it
+# by the schema; the module has the name of the schema and is located beside it
 CLASSES = {
     'c3p_kinematics/sensed_kinematics_parameters.yaml': (
         Generated(

@@ -50,22 +50,6 @@ MORE_ARGUMENTS = {
     'c3p_rough_ground.closed_chain.motion.simulate': 12,
     'c3p_rough_ground.closed_chain.rollouts.rollouts': 11,
     'c3p_rough_ground.dynamics.motion.drive': 9,
-    'c3p_controller._limit_kernels.track_slip': 13,
-    'c3p_controller.goals.path_controller._travel': 10,
-    'c3p_controller.predictive._box_ddp.backward': 14,
-    'c3p_controller.predictive._box_ddp.forward_pass': 12,
-    'c3p_controller.predictive._box_ddp.improve': 13,
-    'c3p_controller.predictive._heading_kernels.heading_costs': 11,
-    'c3p_controller.predictive._kernels.expand': 9,
-    'c3p_controller.predictive._kernels.slopes': 10,
-    'c3p_controller.predictive._plan_kernels.sample_steady': 14,
-    'c3p_controller.predictive._plan_kernels.steady': 10,
-    'c3p_controller.predictive.delay_estimator.learn': 15,
-    'c3p_controller.predictive.delay_estimator.observe': 13,
-    'c3p_controller.predictive.motion_observer._correct': 11,
-    'c3p_controller.predictive.motion_observer._foresee': 9,
-    'c3p_controller.predictive.motion_observer._observe': 15,
-    'c3p_controller.predictive.reference._ramps': 9,
 }
 
 

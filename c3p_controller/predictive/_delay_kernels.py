@@ -33,7 +33,7 @@ MEMORY = 1.0
 G_LEAST = 0.5
 G_MOST = 2.0
 
-# the estimate moves at least as far as the spacing, s, where the best candidate explains this part
+# the estimate moves by no less than the spacing, s, where the best candidate explains this part
 # of Σ|y|², and the present delay costs this many times as much
 CHANGE = 0.005
 EXPLAINED = 0.8

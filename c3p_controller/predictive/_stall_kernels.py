@@ -24,7 +24,7 @@ LEAST = 0.1
 # above this progress, again for the time constant, the horizon is restored
 MOVES = 0.5
 
-# stretch of the horizon by a stall, and how often in succession
+# factor by which a stall lengthens the horizon, and how often in succession
 STRETCH = 2.0
 LEVELS = 2
 

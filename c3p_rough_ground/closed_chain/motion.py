@@ -190,7 +190,7 @@ def _event(vehicle: Vehicle, state: Array, when: float, code: int, which: int,
 def drive(vehicle: Vehicle, ground: GroundArrays, checked: RunPlan, memory: March, every: int,
           records: RunRecords) -> tuple[int, float, int, int, float]:
     """Run as `_motion_kernels.drive`, with memory that may have been used."""
-    # no time times what is not a number is none either
+    # zero time multiplied by a rate that is not a number is not zero
     memory.stage.fill(0.0)
     return kernels.drive(vehicle.packed, ground, checked, memory, every, records)
 
