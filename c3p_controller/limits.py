@@ -157,8 +157,8 @@ class TractionControl:
     >>> robot = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51,
     ...                             torque_limit=1.2)
     >>> control, still = TractionControl(robot), np.zeros(3)
-    >>> control.update(Sensed(0.0, still, np.array([0.0, 0.0, 20.0]), still, still),
-    ...                np.array([0.0, 0.0, 1.0]), 0.005)
+    >>> judged = control.update(Sensed(0.0, still, np.array([0.0, 0.0, 20.0]), still, still),
+    ...                         np.array([0.0, 0.0, 1.0]), 0.005)
     >>> control.limit, control.slipping
     (array([1.2, 1.2, 0.5]), array([False, False,  True]))
     """

@@ -256,7 +256,7 @@ def judge_channels(c, k, i, dt):
         c.ratio[k, i] = c.rated[k, i] / turned if abs(turned) > c.step[k] else math.inf
     if size > PROOF:
         if apart > CONTRADICTS * size:
-            c.proved[0] = 0.0
+            c.proved[0] = -1.0
         elif apart <= AGREES * size:
             c.proved[0] = 1.0
     return abs(c.turned[k, i] - c.rated[k, i]) if apart > IGNORED * size else 0.0

@@ -126,7 +126,7 @@ def inspect(s, dt):
         known = s.before[0, 0] == s.before[0, 0] and dt <= s.max_gap
         span = dt
         ahead = 0.0
-        if known and s.stamp_weight > 0.0 and s.channels.proved[0] != 0.0:
+        if known and s.stamp_weight > 0.0 and s.channels.proved[0] >= 0.0:
             span, ahead = likely_step(s.before, sample, s.stamp_weight, dt, s.ahead[0])
         if repeated(s.before, sample[0], sample[1], sample[2], sample[3], LEAST_RATE):
             return REPEATED, True, dt

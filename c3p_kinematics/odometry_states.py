@@ -268,7 +268,7 @@ class Channels(Parts):
     held: Annotated[Array, 2, 'n']          # time for which `wrong` is about to change, s
     wrong: Annotated[Array, 2, 'n']         # 1 for rates that contradict the angles
     ratio: Annotated[Array, 2, 'n']         # of the turns by rates and by angles
-    proved: Number                          # 1 if they agreed in the last motion
+    proved: Number                          # 1: they agreed in the last motion, −1: not, 0: none
     excess: Number                          # contact velocity that contradicts, m/s
     leapt: Number                           # 1 if the newest sample was corrected by a leap
     leap: Annotated[Array, 2, 'n']          # newest leap that is not corrected, rad

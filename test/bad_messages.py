@@ -73,9 +73,10 @@ def bad_joint_states(now):
     """Yield (message, word of the reason) for every node that takes joint states."""
     for k, value in enumerate(BAD):
         yield joints(now(), position=[0.0] * k + [value] + [0.0] * (5 - k)), JOINTS[k]
-        yield joints(now(), velocity=[0.0] * (3 + k) + [value] + [0.0] * (2 - k)), JOINTS[3 + k]
+        if not math.isnan(value):
+            yield joints(now(), velocity=[0.0] * (3 + k) + [value] + [0.0] * (2 - k)), 'velocity'
     yield joints(now(), position=[0.0] * 5), '5 values for 6 names'
-    yield joints(now(), velocity=[]), '0 values for 6 names'
+    yield joints(now(), velocity=[0.0] * 5), '5 values for 6 names'
     yield joints(now(), names=JOINTS[:-1]), 'missing'
     yield joints(now(), names=[*JOINTS[:-1], 'arm']), 'missing'
     yield joints(now(), names=[*JOINTS, JOINTS[0]]), 'more than once'
@@ -203,10 +204,19 @@ def bad_poses(now):
     yield pose(frame='map'), "'map'"
 
 
+def joint_states_without_rates(now):
+    """Yield the messages that are enough for the odometry and for laws, which use the angles."""
+    yield joints(now(), velocity=[]), '0 values for 6 names'
+    for k in range(6):
+        yield joints(now(), velocity=[0.0] * k + [math.nan] + [0.0] * (5 - k)), JOINTS[k]
+
+
 # topic, type, cases, nodes that must refuse
 TOPICS = {
     'joint_states': ('joint_states', JointState, bad_joint_states,
                      ('sensed_kinematics', 'velocity_controller', 'inverse_dynamics')),
+    'joint_states_rates': ('joint_states', JointState, joint_states_without_rates,
+                           ('inverse_dynamics',)),
     'joint_states_stamps': ('joint_states', JointState, bad_cycle_stamps, ('sensed_kinematics',)),
     'odom': ('odom', Odometry, bad_odom, ('velocity_controller', 'inverse_dynamics')),
     'odom_pose': ('odom', Odometry, bad_pose_odom, ('position_controller',)),

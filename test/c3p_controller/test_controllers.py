@@ -67,6 +67,9 @@ def test_every_parameter_of_the_group_of_a_law_reaches_its_settings(name):
         else:
             other = type(value)(0.5 * (value + rules['bounds<>'][1]))
         setattr(getattr(values, name), parameter, other)
+        if parameter == 'latency':
+            # beyond what can be estimated
+            values.mpc.estimate_latency = False
         found = law_named(name).read(values, name)
         assert found != plain
         assert getattr(found, parameter) == getattr(getattr(values, name), parameter)
