@@ -93,7 +93,7 @@ def test_the_robot_in_one_process_ends_cleanly_too(open_bench, processes):
     ('velocity_controller', 'linaer_gain:=3.0', "unknown parameter 'linaer_gain'"),
     ('position_controller', 'path.stop_distance:=0.5', 'path.stop_distance = 0.5'),
     ('sensed_kinematics', 'robot:=no_such_robot', 'no_such_robot'),
-    ('inverse_dynamics', 'acceleration_limit:=fast', "'fast' is a string"),
+    ('inverse_dynamics', 'acceleration_limit:=fast', "'fast': must be a double"),
     ('simulation', 'start_steering:=[0.1, 0.2]', 'start_steering has 2 values'),
     ('simulation', 'lockstep:=true', 'publish_clock'),
     ('simulation', '--params-file=no_such_file.yaml', 'no_such_file.yaml'),
