@@ -106,16 +106,27 @@ def correct_leaps(c, latch, sample, dt):
         casters += c.since[0, i] < TOGETHER or c.since[1, i] < TOGETHER
     if casters < 2:
         return
+    note_others(c, latch, sample, dt)
+    for i in range(n):
+        take_leap(c, latch, sample, i)
+
+
+@inner
+def note_others(c, latch, sample, dt):
+    """Note leaps of the other encoders of a board that are too small to show alone."""
+    n = len(c.offset)
+    axes = 0
     for k in range(2):
         now = 0
         for i in range(n):
             now += c.since[k, i] == 0.0
         for i in range(n):
-            # the others of this board have leapt, too, by less than it shows
-            if now > 1 and c.since[k, i] > 0.0:
-                note_leap(c, k, i, wrap_angle(sample[k, i] - latch[k, i]), dt)
-    for i in range(n):
-        take_leap(c, latch, sample, i)
+            change = wrap_angle(sample[k, i] - latch[k, i])
+            # a wheel does not spin in the sample in which axes leap
+            alike = now > 1 or (axes > 1 and abs(change) > GROWS * c.most[k, i] + WHEEL_LEAP)
+            if alike and c.since[k, i] > 0.0:
+                note_leap(c, k, i, change, dt)
+        axes = now
 
 
 @inner
@@ -140,7 +151,9 @@ def correct_gap(c, latch, sample):
         rolled = abs(wrap_angle(sample[1, i] - latch[1, i]))
         stood = stood and min(rolled, abs(sample[1, i])) < STILL
         change = abs(wrap_angle(sample[0, i] - latch[0, i]))
-        turned += change > UNRATED_LEAP
+        # an encoder that has restarted counts from zero; other axes may have been turned by hand
+        began = abs(wrap_angle(sample[0, i] + c.offset[i] - c.zero[i])) < STILL
+        turned += change > UNRATED_LEAP and began
         back += change > LEAP and abs(wrap_angle(
             sample[0, i] + c.offset[i] - latch[0, i])) < LEAP
     if back < 2 and not (stood and turned > 1):

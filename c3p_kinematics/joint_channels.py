@@ -29,6 +29,9 @@ ZERO = 0.02
 # from which on it may be that of a gear
 GEARED = 2.5
 
+# rate of a wheel without a stated limit, rad/s
+FASTEST = 100.0
+
 
 class ChannelReport(NamedTuple):
     """
@@ -114,8 +117,9 @@ def describe(state: Channels, robot: CasterRobot, max_gap: float, wheel_step: fl
     """
     state = Channels.of(state.block, robot.count, max_gap=max_gap)
     state.step[:] = steering_step, wheel_step
-    state.limit[:] = robot.wheel_rate_limit
+    state.limit[:] = np.minimum(robot.wheel_rate_limit, FASTEST)
     state.length[:] = robot.caster_offset, robot.wheel_radius
+    state.zero[:] = robot.steering_zero
     return state
 
 

@@ -255,6 +255,7 @@ class Channels(Parts):
     step: Annotated[Array, 2]               # encoder steps, rad
     limit: Annotated[Array, 'n']            # of the wheel rates, rad/s
     length: Annotated[Array, 2, 'n']        # path of a contact per angle, m
+    zero: Annotated[Array, 'n']             # steering angle of an encoder at zero, rad
     known: Number                           # time since the first sample, s; 0: none
     span: Number                            # sum of the weighted times in the window, s
     turned: Annotated[Array, 2, 'n']        # in the window, by the angles, rad
