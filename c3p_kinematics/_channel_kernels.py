@@ -63,6 +63,12 @@ STILL = 0.05
 # leaps of different casters within this time have one cause, s
 TOGETHER = 0.1
 
+# part of a new sample in the usual time between samples
+USUAL = 0.1
+
+# usual times beyond which samples were lost: nothing is compared over such a step
+LOST = 5.0
+
 # time that is known with the first sample, s
 FIRST = 1e-9
 
@@ -94,7 +100,7 @@ def correct_leaps(c, latch, sample, dt):
         correct_gap(c, latch, sample)
         return
     # what the casters do must be known
-    if c.known[0] < TOGETHER:
+    if c.known[0] < TOGETHER or dt > LOST * c.usual[0]:
         return
     casters = 0
     for i in range(n):
@@ -216,7 +222,10 @@ def compare_channels(c, latch, sample, dt):
     timed = True
     for i in range(n):
         timed = timed and math.isfinite(sample[2, i] + sample[3, i])
-    if c.known[0] == 0.0 or not 0.0 < dt <= c.max_gap:
+    lost = c.usual[0] > 0.0 and dt > LOST * c.usual[0]
+    if 0.0 < dt <= c.max_gap:
+        c.usual[0] = dt if c.usual[0] == 0.0 else c.usual[0] + USUAL * (dt - c.usual[0])
+    if c.known[0] == 0.0 or lost or not 0.0 < dt <= c.max_gap:
         begin_anew(c, sample, timed)
         return timed and not contradicted(c)
     if not timed:

@@ -125,10 +125,10 @@ def describe(state: Channels, robot: CasterRobot, max_gap: float, wheel_step: fl
 
 def forget(state: Channels) -> None:
     """Clear the memory."""
-    for array in (state.known, state.span, state.turned, state.rated, state.swept, state.last,
-                  state.most, state.rate, state.recent, state.swing, state.held, state.wrong,
-                  state.proved, state.excess, state.leapt, state.leap, state.offset,
-                  state.restarted):
+    for array in (state.known, state.usual, state.span, state.turned, state.rated, state.swept,
+                  state.last, state.most, state.rate, state.recent, state.swing, state.held,
+                  state.wrong, state.proved, state.excess, state.leapt, state.leap,
+                  state.offset, state.restarted):
         array[:] = 0.0
     state.ratio[:] = 1.0
     state.since[:] = math.inf

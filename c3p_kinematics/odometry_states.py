@@ -257,6 +257,7 @@ class Channels(Parts):
     length: Annotated[Array, 2, 'n']        # path of a contact per angle, m
     zero: Annotated[Array, 'n']             # steering angle of an encoder at zero, rad
     known: Number                           # time since the first sample, s; 0: none
+    usual: Number                           # time between samples, s; 0: unknown
     span: Number                            # sum of the weighted times in the window, s
     turned: Annotated[Array, 2, 'n']        # in the window, by the angles, rad
     rated: Annotated[Array, 2, 'n']         # and by the rates, rad
