@@ -93,6 +93,32 @@ def topic_of(content: bytes) -> tuple[int, str]:
     return number, content[8:8 + length].decode('utf-8', 'replace')
 
 
+def messages_of_block(block: bytes, channels: dict[int, str],
+                      topics: Collection[str] | None = None) -> Iterator[tuple[str, int, bytes]]:
+    """
+    Yield topic, time (ns) and bytes of the messages in a block of unpacked records.
+
+    Parameters
+    ----------
+    block : bytes
+    channels : dict
+        Topic of each known channel; those that the block describes are added.
+    topics : collection of str, optional
+        Of the channels that are added; default all.
+    """
+    for code, begin, end in records(block):
+        # messages are frequent, channels rare
+        if code == MESSAGE:
+            number, _, time, _ = MESSAGE_HEAD.unpack_from(block, begin)
+            topic = channels.get(number)
+            if topic is not None:
+                yield topic, time, block[begin + MESSAGE_HEAD.size:end]
+        elif code == CHANNEL:
+            number, topic = topic_of(block[begin:end])
+            if topics is None or topic in topics:
+                channels[number] = topic
+
+
 def read_mcap(path: Path, topics: Collection[str] | None = None
               ) -> Iterator[tuple[str, int, bytes]]:
     """
@@ -114,16 +140,6 @@ def read_mcap(path: Path, topics: Collection[str] | None = None
             if file.read(len(MAGIC)) != MAGIC:
                 raise ValueError('not an MCAP file')
             for block in _blocks(file):
-                for code, begin, end in records(block):
-                    # messages are frequent, channels rare
-                    if code == MESSAGE:
-                        number, _, time, _ = MESSAGE_HEAD.unpack_from(block, begin)
-                        topic = channels.get(number)
-                        if topic is not None:
-                            yield topic, time, block[begin + MESSAGE_HEAD.size:end]
-                    elif code == CHANNEL:
-                        number, topic = topic_of(block[begin:end])
-                        if topics is None or topic in topics:
-                            channels[number] = topic
+                yield from messages_of_block(block, channels, topics)
     except (struct.error, OverflowError) as error:
         raise ValueError(f'{error}') from error

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable, Iterator
 from operator import itemgetter
 from pathlib import Path
 
-from c3p_bags.storage.mcap import CHANNEL, MESSAGE, MESSAGE_HEAD, read_mcap, records, topic_of
-from c3p_bags.storage.mcap_layout import McapBlock, McapChannel, McapLayout, McapSchema
+from c3p_bags.storage.mcap import messages_of_block, read_mcap
+from c3p_bags.storage.mcap_layout import McapChannel, McapLayout, McapSchema
 from c3p_bags.storage.mcap_limits import check_mcap
 from c3p_bags.storage.stored_topics import LEAP, StoredTopic, qos_of
 from c3p_bags.storage.unpacking import unpack
@@ -101,28 +101,14 @@ class McapFile:
                     yield from waiting[:before]
                     del waiting[:before]
                     file.seek(block.place)
-                    waiting += _messages(block, file.read(block.packed), channels, wanted)
+                    # the summary may lack channels
+                    waiting += messages_of_block(
+                        unpack(block.packing, file.read(block.packed), block.size), channels,
+                        wanted)
         except (struct.error, OverflowError) as error:
             raise ValueError(f'{error}') from error
         waiting.sort(key=by_time_of)
         yield from waiting
-
-
-def _messages(block: McapBlock, data: bytes, channels: dict[int, str], wanted: Collection[str]
-              ) -> Iterator[tuple[str, int, bytes]]:
-    """Yield the messages of a block."""
-    content = unpack(block.packing, data, block.size)
-    for code, begin, end in records(content):
-        if code == MESSAGE:
-            number, _, time, _ = MESSAGE_HEAD.unpack_from(content, begin)
-            topic = channels.get(number)
-            if topic is not None:
-                yield topic, time, content[begin + MESSAGE_HEAD.size:end]
-        elif code == CHANNEL:
-            # not described in the summary
-            number, topic = topic_of(content[begin:end])
-            if topic in wanted:
-                channels[number] = topic
 
 
 def _stored(layout: McapLayout, number: int, channel: McapChannel) -> StoredTopic:
