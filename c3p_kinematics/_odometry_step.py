@@ -75,7 +75,7 @@ def step(block, geometry, spread, cross, time, dt):
     cross = borrowed(cross)
     s = cut_state(block, len(geometry))
     stamped = dt
-    verdict, timed, dt = inspect(s, dt)
+    verdict, dt = inspect(s, dt)
     if verdict != MOVED:
         return verdict
     timed = compare_channels(s.channels, s.latch, s.sample, stamped)
@@ -107,16 +107,16 @@ def step(block, geometry, spread, cross, time, dt):
 @inner
 def inspect(s, dt):
     """
-    Return the verdict on a sample, whether its rates are usable, and the time since the last, s.
+    Return the verdict on a sample, and the time since the last one, s.
 
-    Rates that are not usable become nan.
+    Rates that are not plausible become nan.
     """
     n = len(s.rate)
     sample = s.sample
     for i in range(n):
         # nan is not below either
         if not (abs(sample[0, i]) <= LARGEST_ANGLE and abs(sample[1, i]) <= LARGEST_ANGLE):
-            return IMPLAUSIBLE, False, dt
+            return IMPLAUSIBLE, dt
     timed = True
     for i in range(n):
         timed = (timed and abs(sample[2, i]) <= LARGEST_RATE and abs(sample[3, i]) <= LARGEST_RATE)
@@ -129,20 +129,20 @@ def inspect(s, dt):
         if known and s.stamp_weight > 0.0 and s.channels.proved[0] >= 0.0:
             span, ahead = likely_step(s.before, sample, s.stamp_weight, dt, s.ahead[0])
         if repeated(s.before, sample[0], sample[1], sample[2], sample[3], LEAST_RATE):
-            return REPEATED, True, dt
+            return REPEATED, dt
         s.ahead[0] = ahead
         dt = span
     else:
         drop_rates(s)
     s.dt[0] = dt
     if -OUT_OF_ORDER < dt < s.shortest:
-        return WAITS, timed, dt
+        return WAITS, dt
     if dt < SHORTEST_STEP or not dt <= s.max_gap:
         begin_anew(s.channels, sample, timed)
         if contradicted(s.channels):
             drop_rates(s)
-        return IRREGULAR, timed, dt
-    return MOVED, timed, dt
+        return IRREGULAR, dt
+    return MOVED, dt
 
 
 @inner

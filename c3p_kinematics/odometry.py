@@ -99,7 +99,7 @@ class Odometry:
         self._lasting.use(state.lasting.block, self.robot.count)
         s = self.settings
         joint_channels.describe(state.channels, self.robot, s.max_gap, s.wheel_resolution,
-                          s.steering_resolution)
+                                s.steering_resolution)
         # with the constants that have been written
         self._state = OdometryState.of(state.block, self.robot.count)
 
