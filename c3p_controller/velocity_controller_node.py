@@ -99,13 +99,13 @@ class VelocityControllerNode(SuiteNode):
             return
         now = self.watch_time()
         stamp = message.stamp
-        sample = self._corrected(sample, 1e-9 * (stamp - self._newest))
         # longer than any delay of a network: a simulation or a bag has restarted
         if self._newest - stamp > 1e9 * self.alive.timeout:
             self.interlock.fault('time went back')
             self._law.forget()
             self._stamps, self._sensed = CycleClock(), StampJoin('joints', 'odom')
             self._channels.forget()
+        sample = self._corrected(sample, 1e-9 * (stamp - self._newest))
         self._newest, self._output.wheel_rate = stamp, sample[3]
         self.alive.beat('joint_states', now)
         if lost := bool(self.alive.lost(now)):

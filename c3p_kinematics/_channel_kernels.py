@@ -185,15 +185,16 @@ def leaps(c, k, i, change, rate, dt):
 @inner
 def take_leap(c, latch, sample, i):
     """Continue the angles of caster `i` as they were before its leap."""
-    c.leapt[0] = 1.0
     if c.since[1, i] < TOGETHER and c.leap[1, i] != 0.0:
         # a count has no zero: its increments go on
         if c.since[1, i] == 0.0:
             latch[1, i] += c.leap[1, i]
         c.restarted[1, i] = 1.0
         c.leap[1, i] = 0.0
+        c.leapt[0] = 1.0
     if c.since[0, i] >= TOGETHER or c.leap[0, i] == 0.0:
         return
+    c.leapt[0] = 1.0
     leap = c.leap[0, i]
     if abs(wrap_angle(c.offset[i] + leap)) < LEAP:
         # it has leapt back
