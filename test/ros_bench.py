@@ -84,7 +84,10 @@ class Bench:
         # ends as nodes of the suite do, on each version of rclpy
         self.talker = OrderlyNode('talker', context=self.context)
         self.executor.add_node(self.talker)
-        self.nodes, self._publishers, self._heard, self.removed = {}, {}, {}, False
+        self.nodes = {}
+        self._publishers = {}
+        self._heard = {}
+        self.removed = False
         # in whose place another one of the same name has come
         self._replaced = []
         self.health = {}

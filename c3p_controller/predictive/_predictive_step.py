@@ -335,7 +335,9 @@ def prepare(s, model, line, preview, clock):
     if dt > SHORTEST:
         carry(model, s.observer, s.last, dt, s.start)
     # the cycle itself advances the line of a bare twist
-    x, y, yaw = s.line.pose[0], s.line.pose[1], s.line.pose[2]
+    x = s.line.pose[0]
+    y = s.line.pose[1]
+    yaw = s.line.pose[2]
     yaw_rate = s.line.yaw_rate[0]
     begun = s.line.begun[0]
     refer(s, model[0], preview, then + line.latency[0] - begin, then, dt)

@@ -117,7 +117,9 @@ def test_position_laws_are_found_by_name_and_take_their_own_parameters(controlle
     values.controller, values.paper_law = controller, paper_law
     law = make_position(values)
     assert type(law) is kind
-    values.speed, values.printed.yaw_gain, values.goal_tolerance = 0.3, 0.7, 0.04
+    values.speed = 0.3
+    values.printed.yaw_gain = 0.7
+    values.goal_tolerance = 0.04
     law.retune(position_gains(values))
     assert (law.gains.yaw_gain if kind is PaperPositionController else law.gains.speed) in (
         0.3, 0.7)

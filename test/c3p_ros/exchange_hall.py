@@ -36,7 +36,10 @@ class Talker:
     """Publisher without ROS, which sends what it is called with from a node of a hall."""
 
     def __init__(self, hall, topic, node, writer):
-        self.hall, self.topic_name, self.node, self.writer = hall, topic, node, writer
+        self.hall = hall
+        self.topic_name = topic
+        self.node = node
+        self.writer = writer
 
     def __call__(self, text):
         self.hall.exchange.send(self.node, self, self.writer, text)
