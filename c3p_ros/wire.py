@@ -15,6 +15,7 @@ value for other processes, later and in any thread: no step changes the writer's
 from __future__ import annotations
 
 import struct
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from math import cos, isfinite, sin
 from typing import Any
@@ -91,7 +92,7 @@ def finite_numbers(topic: str, field: str, values: ArrayLike, names: Sequence[st
     return tuple(numbers)
 
 
-class Writer:
+class Writer(ABC):
     """
     Messages of a topic, of which the stamp and the numbers change; base of the writers.
 
@@ -114,9 +115,9 @@ class Writer:
         except MessageError as error:
             self.refusal = f'{error}'
 
+    @abstractmethod
     def message(self, *arguments: Any, **values: Any) -> ChainMessage:
         """Return the checked message as a value; its arguments are those of the writer."""
-        raise NotImplementedError
 
     def serialize(self, message: Any) -> bytes:
         """Return a message of this writer as CDR."""
@@ -130,9 +131,9 @@ class Writer:
         """Return the checked message as CDR."""
         return self.serialize(self.message(*arguments, **values))
 
+    @abstractmethod
     def _fill(self, data: bytearray, message: Any) -> None:
         """Write the numbers of a message into a blank one."""
-        raise NotImplementedError
 
     def _span(self, *names: str) -> tuple[int, int]:
         """Return the count of the doubles of adjacent fields, and the place of the first."""
