@@ -190,6 +190,7 @@ class PositionControllerNode(SuiteNode):
     def _on_watch(self) -> None:
         now = self.watch_time()
         values = self.parameters.value
+        self._odom.discover()
         if not self._odom.lost(now) or self._controller.goal is None:
             return
         age = self._odom.age(now)

@@ -45,7 +45,8 @@ class LockWatch:
 class OdometryGap(Lifeline):
     """Odometry with gaps, over which a goal may be kept; `waits` is true in a gap."""
 
-    # a new publisher of either is a restarted or another robot
+    # a new publisher of either is a restarted or another robot; the graph may list the first one
+    # of joint_states after a goal: the node does not subscribe to it
     TOPICS = ('odom', 'joint_states')
 
     def __init__(self, node: Node, timeout: float) -> None:
@@ -65,9 +66,16 @@ class OdometryGap(Lifeline):
         """Keep the present publishers: the goal belongs to them."""
         self._known = {topic: self._publishers(topic) for topic in self.TOPICS}
 
+    def discover(self) -> None:
+        """Keep the publishers of a topic that had none known so far: discovery takes its time."""
+        for topic, known in self._known.items():
+            if not known:
+                self._known[topic] = self._publishers(topic)
+
     def new(self) -> str:
-        """Return a report of the publishers that are new since `mark`; empty without any."""
-        new = [topic for topic, known in self._known.items() if self._publishers(topic) - known]
+        """Return a report of the publishers that replace those of `mark`; empty without any."""
+        new = [topic for topic, known in self._known.items()
+               if known and self._publishers(topic) - known]
         return f'{", ".join(new)} from a new publisher' if new else ''
 
     def ends(self, before: np.ndarray | None, pose: np.ndarray, gap: float,
