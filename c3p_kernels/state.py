@@ -25,7 +25,7 @@ import copyreg
 import math
 from collections import namedtuple
 from collections.abc import Callable
-from functools import reduce
+from functools import cache, partial, reduce
 from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar, get_type_hints
 
 import numpy as np
@@ -188,21 +188,43 @@ def _listed(names: tuple[str, ...], sizes: Sizes) -> str:
     return ', '.join(f'{name} = {value}' for name, value in zip(names, values, strict=True))
 
 
-def _viewed(made: Any, block: Array, n: Sizes) -> Any:
-    """Return the state in a block, unchecked."""
-    parts: list[Any] = []
+class _FieldView(NamedTuple):
+    """Place of a field in a block; its shape, or kind and sizes of a state within the state."""
+
+    place: slice
+    shape: tuple[int, ...]
+    kind: Any
+    sizes: Sizes
+
+
+@cache
+def _field_views(made: Any, n: Sizes) -> tuple[_FieldView, ...]:
+    """Return the parts of a block, in the order of the fields."""
+    values = (n,) if isinstance(n, int) else n
+    parts: list[_FieldView] = []
     for field in made.fields:
         begin = field.begin.of(n)
-        part = block[begin:begin + field.size.of(n)]
-        if field.kind is float:
-            parts.append(float(part[0]))
-        elif field.kind is not None:
-            values = (n,) if isinstance(n, int) else n
+        sizes: Sizes = ()
+        if field.kind not in (None, float):
             own = tuple(values[made.sizes.index(name)] for name in field.kind.sizes)
-            parts.append(_viewed(field.kind, part, own[0] if len(own) == 1 else own))
+            sizes = own[0] if len(own) == 1 else own
+        shape = tuple(size.of(n) for size in field.shape)
+        parts.append(_FieldView(slice(begin, begin + field.size.of(n)), shape, field.kind, sizes))
+    return tuple(parts)
+
+
+def _viewed(made: Any, block: Array, n: Sizes) -> Any:
+    """Return the state in a block, unchecked."""
+    views: list[Any] = []
+    for place, shape, kind, sizes in _field_views(made, n):
+        part = block[place]
+        if kind is float:
+            views.append(float(part[0]))
+        elif kind is not None:
+            views.append(_viewed(kind, part, sizes))
         else:
-            parts.append(part.reshape([size.of(n) for size in field.shape]))
-    return made(block, n, *parts)
+            views.append(part.reshape(shape))
+    return made(block, n, *views)
 
 
 def _size(declared: str, size: Any, names: tuple[str, ...]) -> Size:
@@ -285,8 +307,7 @@ def state(declared: type[Kind]) -> type[Kind]:
     made.of = classmethod(Parts.of.__func__)  # type: ignore[attr-defined]
     made.new = classmethod(Parts.new.__func__)  # type: ignore[attr-defined]
     made.cut_for = classmethod(Parts.cut_for.__func__)  # type: ignore[attr-defined]
-    made.cut = staticmethod(cutter(made) if cutter else (
-        lambda block, n: _viewed(made, block, n)))
+    made.cut = staticmethod(cutter(made) if cutter else partial(_viewed, made))
     copyreg.pickle(made, _reduced)
     return made
 
