@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from c3p_controller._limit_kernels import STANDSTILL_COMMAND
-from c3p_controller.gripping_law import GrippingLaw
+from c3p_controller.divergence import DivergenceWatch
 from c3p_controller.limits import (
     Demand,
     ReferenceLimits,
@@ -102,7 +102,9 @@ class CommandFollower:
         self.law, self.settings = law, settings or FollowerSettings()
         self._robot = robot
         self.traction = TractionControl(robot, self.settings.traction)
-        self._gripping = GrippingLaw(law, self.traction)
+        self._divergence = DivergenceWatch(robot)
+        # last torques
+        self._sent = np.zeros(robot.efforts)
         self._lever = float(np.hypot(*robot.hip_position.T).max())
         # stamp: preview as received, limits, and the preview within these limits
         self._previews: dict[int, tuple[Preview, ReferenceLimits, Preview]] = {}
@@ -143,7 +145,8 @@ class CommandFollower:
                       np.array([0.1, 0.1, 0.0]), k, k, WARM_UP_PERIOD)
             self.prepare()
         self.forget()
-        self._gripping.reset()
+        self._divergence.reset()
+        self._sent = np.zeros(self._robot.efforts)
         self.reset()
         self.traction.warm_up()
         limit_twist(np.zeros(3), limits)
@@ -187,7 +190,7 @@ class CommandFollower:
         if self._failed:
             raise LawFailure('; '.join(self._failed.values()))
         limits = self.settings.limits
-        excess, moves, still = self._gripping.begin(sensed, dt, command, Demand(
+        excess, moves, still = self.traction.update(sensed, self._sent, dt, command, Demand(
             limits.speed, limits.yaw_rate, *self.settings.standstill))
         self._stands = self._stands + dt if still and not moves else 0.0
         if self._stands >= REST_AFTER:
@@ -204,16 +207,18 @@ class CommandFollower:
             sensed, command if excess == 1.0 else command / excess, stamp,
             1e-9 * (cycle - stamp))
         try:
-            self._gripping.supervise(sensed, setpoint, dt)
-            torque = self._gripping.demand(sensed, setpoint, dt)
+            self._divergence.step(sensed.steering, sensed.twist, self._sent, setpoint, dt)
+            self.law.limit = self.traction.limit
+            torque = self.law.step(sensed, setpoint, dt)
+            admitted = self.traction.admit(torque)
         except ArithmeticError as error:
             raise LawFailure(f'{type(self.law).__name__}: {error}') from error
         except Exception as error:  # the law may be the code of another package
             raise LawFailure(self._raised(error, 'step')) from error
-        admitted = self._gripping.admit(torque)
         if admitted is None:
-            raise LawFailure(f'{type(self.law).__name__}: torque = {torque.tolist()}: must be '
-                             'finite')
+            raise LawFailure(f'{type(self.law).__name__}: torque = {np.asarray(torque).tolist()}: '
+                             'must be finite')
+        self._sent = admitted
         return admitted.copy()
 
     def halts(self, command: Array | None) -> float:
@@ -247,7 +252,7 @@ class CommandFollower:
         """Send a torque in the place of the law's."""
         self._stop = None
         self.follows = follows
-        self._gripping.sent = torque
+        self._sent = torque
         self._restart_law(sensed)
         return torque.copy()
 

@@ -25,6 +25,7 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from c3p_controller._limit_kernels import (
     admit_step,
@@ -140,6 +141,10 @@ class Assessment(NamedTuple):
 NO_DEMAND = Demand(math.inf, math.inf, 0.0, 0.0)
 
 
+class TorqueShapeError(ArithmeticError):
+    """Torques of a law that are not one number for each motor of the robot."""
+
+
 class TractionControl:
     """
     Torque limits of the wheels from their slip; the memory is the limit of each wheel.
@@ -233,19 +238,34 @@ class TractionControl:
         self.fault = self._judge(sensed) if trouble else ''
         return Assessment(*assessed)
 
-    def apply(self, torque: Array) -> Array:
-        """Return `torque` within the limits; spinning wheels are slowed down to the floor."""
-        apply_step(self._state.block, self._state.values, torque)
+    def apply(self, torque: ArrayLike) -> Array:
+        """
+        Return `torque` within the limits; spinning wheels are slowed down to the floor.
+
+        Raises
+        ------
+        TorqueShapeError
+            Not one number for each motor.
+        """
+        apply_step(self._state.block, self._state.values, self._of_motors(torque))
         return self._state.limited.copy()
 
-    def admit(self, torque: Array) -> Array | None:
+    def admit(self, torque: ArrayLike) -> Array | None:
         """
         Return `torque` scaled into the bounds of the motors, and then as `apply`.
 
         None for torques that are not finite.
         """
-        admitted = admit_step(self._state.block, self._state.values, torque)
+        admitted = admit_step(self._state.block, self._state.values, self._of_motors(torque))
         return self._state.limited.copy() if admitted else None
+
+    def _of_motors(self, torque: ArrayLike) -> Array:
+        """Return torques of a law as an array whose size the kernels need not check."""
+        numbers = np.ascontiguousarray(torque, float)
+        if numbers.shape != self.bound.shape:
+            raise TorqueShapeError(f'torques of the shape {numbers.shape}: must be '
+                                   f'{self.bound.shape}, one for each motor')
+        return numbers
 
     def stronger(self) -> str:
         """Return a report of the motors that are stronger than their tyres, '' without one."""

@@ -207,6 +207,8 @@ def test_an_invalid_torque_is_reported_and_never_sent(torque, words):
     chain, _ = make(torque)
     with pytest.raises(LawFailure, match=f'Recorder: .*{words}'):
         chain.step(sensed(), np.zeros(3), 1, 1, 0.005)
+    # traction control judges the next sample by what was sent
+    assert not chain._sent.any()
 
 
 def test_torques_beyond_the_limit_are_scaled_as_a_whole():

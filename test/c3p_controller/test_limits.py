@@ -12,6 +12,7 @@ from robots import caster_robots
 from c3p_controller.gripping_law import GrippingLaw
 from c3p_controller.limits import (
     ReferenceLimits,
+    TorqueShapeError,
     TractionControl,
     TractionSettings,
     braking_torque,
@@ -188,23 +189,28 @@ def test_a_wheel_rests_below_a_rim_speed(radius):
 
 
 def test_torques_of_a_law_are_admitted_within_the_bounds_by_one_factor():
-    law = GrippingLaw(Constant(), TractionControl(C3P))
-    law.begin(sensed(), DT)
-    admitted = law.admit(np.array([2.4, -1.2, 0.6]))
+    control = TractionControl(C3P)
+    control.update(sensed(), np.zeros(3), DT)
+    admitted = control.admit(np.array([2.4, -1.2, 0.6]))
     assert admitted == pytest.approx([1.2, -0.6, 0.3])
-    assert law.sent is admitted
     # a wheel that slips is limited behind the factor
-    law.begin(sensed(spin=(10.0, 0.0, 0.0)), DT)
-    assert law.admit(np.array([2.4, -1.2, 0.6]))[0] < law.traction.limit[0] < 1.2
+    control.update(sensed(spin=(10.0, 0.0, 0.0)), admitted, DT)
+    assert control.admit(np.array([2.4, -1.2, 0.6]))[0] < control.limit[0] < 1.2
 
 
 @pytest.mark.parametrize('wrong', [np.nan, np.inf, -np.inf])
 def test_torques_that_are_not_finite_are_not_admitted(wrong):
-    law = GrippingLaw(Constant(), TractionControl(C3P))
-    before = law.sent
-    assert law.admit(np.array([0.1, wrong, 0.1])) is None
-    assert law.sent is before
-    assert law.traction.admit(np.array([wrong, 0.0, 0.0])) is None
+    control = TractionControl(C3P)
+    assert control.admit(np.array([0.1, wrong, 0.1])) is None
+    assert control.admit(np.array([wrong, 0.0, 0.0])) is None
+
+
+@pytest.mark.parametrize('torque', [np.zeros(2), np.zeros((3, 1)), 0.0])
+def test_torques_of_another_size_never_reach_a_kernel(torque):
+    control = TractionControl(C3P)
+    for limit in (control.admit, control.apply):
+        with pytest.raises(TorqueShapeError, match=r'must be \(3,\), one for each motor'):
+            limit(torque)
 
 
 def test_limits_of_a_reference_that_are_not_given_are_the_documented_ones():
