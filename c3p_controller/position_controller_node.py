@@ -52,6 +52,8 @@ class PositionControllerNode(SuiteNode):
         self._controller = make_position(values)
         self.parameters.check, self.parameters.changed = position_gains, self._retune
         self._limits = GoalLimits(self, self.robot, self._controller, values)
+        # largest speed and yaw rate of the drive, m/s and rad/s
+        self._pace = self._controller.pace(values)
         self._frames, self._odom = GoalFrames(self), OdometryGap(self, values.odom_timeout)
         self._stamps = CycleClock()
         self._pose: np.ndarray | None = None
@@ -80,8 +82,10 @@ class PositionControllerNode(SuiteNode):
                 **zone_values(zone)}
 
     def _retune(self) -> None:
-        self._limits.retune(self.parameters.value)
-        self._odom.timeout = self.parameters.value.odom_timeout
+        values = self.parameters.value
+        self._limits.retune(values)
+        self._pace = self._controller.pace(values)
+        self._odom.timeout = values.odom_timeout
 
     def _resolve(self, message: PoseStamped) -> np.ndarray:
         """Return a goal in the odometry frame; MessageError if it is not accepted."""
@@ -98,12 +102,12 @@ class PositionControllerNode(SuiteNode):
         self._controller.set_goal(goal, self._pose)
         self._command_due = 0
         self.diagnostics.condition('goal', OK, 'accepted')
-        self.get_logger().info(f'goal {np.round(goal, 3).tolist()} in {self._frames.odom_frame}')
+        self.get_logger().info(f'goal {np.round(goal, 3).tolist()} in {self._frames.pair[0]}')
         return self._goals.begin(goal, self._pose, self._time)
 
     def _on_odom(self, message: OdometryMessage) -> None:
         now = self.watch_time()
-        gap = self._odom.age(now)
+        gap = now - self._odom.received
         try:
             stamp = self.cycle_stamp(message.stamp, self._odom.timeout)
             self._time += robot_step(self._stamps.accept(stamp))
@@ -116,7 +120,7 @@ class PositionControllerNode(SuiteNode):
         except MessageError as error:
             self.diagnostics.refuse('odom', error)
             return
-        self._frames.odometry(message.frame_id, message.child_frame_id)
+        self._frames.pair = message.frame_id, message.child_frame_id
         self._odom.beat(now)
         before = self._pose
         self._pose = pose
@@ -124,7 +128,7 @@ class PositionControllerNode(SuiteNode):
         self._command_due = stamp + int(1e9 / self.parameters.value.command_rate) - GRACE_NS
         if resumes:
             self._resume(before, pose, gap)
-        self._commands.look(now)
+        self._commands.found = self._commands.listeners.found(now)
         self._command(stamp, pose)
 
     def _command(self, stamp: int, pose: np.ndarray) -> None:
@@ -147,7 +151,7 @@ class PositionControllerNode(SuiteNode):
             self.diagnostics.withhold(error)
             self._give_up(NO_COMMAND, f'{error}')
             return
-        self._goals.progress(stamp, command, pose, law.pace(values))
+        self._goals.progress(stamp, command, pose, self._pace)
         if outcome is not None:
             self._goals.report(outcome)
             if not values.hold_goal:
@@ -164,8 +168,7 @@ class PositionControllerNode(SuiteNode):
 
     def _resume(self, before: np.ndarray | None, pose: np.ndarray, gap: float) -> None:
         """Resume the goal after a gap, or a change of the clock, if the robot is the same."""
-        pace = self._controller.pace(self.parameters.value)
-        reason, text = self._odom.ends(before, pose, gap, pace, self._stamps.restarted)
+        reason, text = self._odom.ends(before, pose, gap, self._pace, self._stamps.restarted)
         if reason:
             self._give_up(reason, text)
         elif self._controller.goal is not None:

@@ -24,18 +24,21 @@ OPENING = 0.3
 
 
 class Listeners:
-    """Matched subscribers of a publisher, which exists since `now`, s."""
+    """
+    Matched subscribers of a publisher, which exists since `now`, s.
+
+    Attributes
+    ----------
+    count : int
+        Subscribers that were matched at the last `found`.
+    """
 
     def __init__(self, publisher: Any, now: float) -> None:
         """Start without subscribers."""
         self._publisher = publisher
         self._start = now
         self._most = 0
-        self._count = 0
-
-    def matched(self) -> bool:
-        """Return whether a subscriber was matched at the last `found`."""
-        return self._count > 0
+        self.count = 0
 
     def found(self, now: float) -> bool:
         """
@@ -46,7 +49,7 @@ class Listeners:
         """
         # with simulated time the start was before any clock
         self._start = self._start or now
-        count = self._count = self._publisher.get_subscription_count()
+        count = self.count = self._publisher.get_subscription_count()
         most = self._most
         self._most = max(count, most)
         return count > most and (most == 0 or now - self._start < DISCOVERY)
@@ -62,6 +65,8 @@ class DriveCommands:
         Of ``cmd_vel``.
     opening : Opening
         Schedule of the zero commands.
+    found : bool
+        A subscriber was matched in this cycle; to be set in each cycle, also without a goal.
     """
 
     def __init__(self, node: Node, stamped: bool, preview: bool, now: float) -> None:
@@ -74,11 +79,9 @@ class DriveCommands:
         self._write_twist = TwistWriter(stamped, '', 'cmd_vel')
         self._command = node.create_publisher(TwistStamped if stamped else Twist, 'cmd_vel',
                                               LATEST)
-        self.listeners, self.opening, self._found = Listeners(self._command, now), Opening(), 0.0
-
-    def look(self, now: float) -> None:
-        """Look for new subscribers at `now`, s, in each cycle, also without a goal."""
-        self._found = OPENING if self.listeners.found(now) else 0.0
+        self.listeners = Listeners(self._command, now)
+        self.opening = Opening()
+        self.found = False
 
     def execute(self, command: PositionCommand, preview: Preview | None, twist: np.ndarray,
                 time: float, lock: str, stamp: int, frames: tuple[str, str]) -> None:
@@ -88,7 +91,7 @@ class DriveCommands:
         `twist` (3,) is measured, `time`, s, robot time, and `lock` that of the velocity
         controller; `stamp` and `frames` are as for `send`, with its errors.
         """
-        self.opening.matched(time, self._found, self.listeners.matched())
+        self.opening.matched(time, OPENING if self.found else 0.0, self.listeners.count > 0)
         moves = bool(command.twist.any()) and not command.reached
         if self.opening.zeros(time, twist, moves, lock):
             self.send(np.zeros(3), stamp, frames)

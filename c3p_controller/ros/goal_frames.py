@@ -26,28 +26,22 @@ class GoalFrames:
 
     Without tf2 the frames are those of the odometry, so that "two metres ahead" is a goal in
     ``base_link``; an empty frame is the odometry's. With tf2_ros every frame connected by /tf.
+
+    Attributes
+    ----------
+    pair : (str, str)
+        Names of the frames of the odometry and of the robot.
     """
 
     def __init__(self, node: Node) -> None:
         """Subscribe to /tf where tf2_ros is installed."""
-        self.odom_frame = 'odom'
-        self.base_frame = 'base_link'
+        self.pair = 'odom', 'base_link'
         self._buffer: Any = None
         if tf2_ros is not None:
             self._buffer = tf2_ros.Buffer()
             self._listener = tf2_ros.TransformListener(self._buffer, node)
         # compiled before the first goal, which would delay every node of its process
         compose(np.zeros(3), np.zeros(3))
-
-    @property
-    def pair(self) -> tuple[str, str]:
-        """Frames of the odometry and of the robot."""
-        return self.odom_frame, self.base_frame
-
-    def odometry(self, frame: str, child: str) -> None:
-        """Set the names of the frames from the odometry."""
-        self.odom_frame = frame
-        self.base_frame = child
 
     def resolve(self, goal: PoseStamped, pose: Array) -> Array:
         """
@@ -62,19 +56,21 @@ class GoalFrames:
         frame = goal.header.frame_id
         if len(frame) > MOST_TEXT:
             raise MessageError(f'a frame of {len(frame)} letters: must have at most {MOST_TEXT}')
-        if frame in ('', self.odom_frame):
+        odom_frame, base_frame = self.pair
+        if frame in ('', odom_frame):
             return target
-        if frame == self.base_frame:
+        if frame == base_frame:
             return compose(pose, target)
         return compose(self._look_up(frame), target)
 
     def _look_up(self, frame: str) -> Array:
-        known = f'known are {self.odom_frame!r} and {self.base_frame!r}'
+        odom_frame, base_frame = self.pair
+        known = f'known are {odom_frame!r} and {base_frame!r}'
         if self._buffer is None:
             raise MessageError(f'frame {frame!r}: {known}; other frames need tf2_ros, which is '
                                'not installed')
         try:
-            found = self._buffer.lookup_transform(self.odom_frame, frame, tf2_ros.Time())
+            found = self._buffer.lookup_transform(odom_frame, frame, tf2_ros.Time())
         except Exception as error:
             raise MessageError(f'frame {frame!r}: {error}; {known}') from error
         move = found.transform

@@ -166,12 +166,13 @@ class GoalInterface:
         changed = command.reached != self._reached
         if not changed and 0 <= stamp - self._published < DISTANCE_PERIOD_NS:
             return
-        self._set_reached(command.reached)
+        if changed:
+            self._set_reached(command.reached)
         self._published = stamp
         self._distance_pub.publish(Float64(data=command.distance))
         if self._action:
             here = PoseStamped()
-            here.header.stamp, here.header.frame_id = ns_to_stamp(stamp), self._frames.odom_frame
+            here.header.stamp, here.header.frame_id = ns_to_stamp(stamp), self._frames.pair[0]
             fill_pose(here.pose, pose)
             life = self.life
             self._action.feedback(life.number, here, life.distance, life.took,
@@ -182,7 +183,7 @@ class GoalInterface:
         if outcome is None:
             return
         self._publisher.publish(result_message(
-            outcome, self._node.get_fully_qualified_name(), self._frames.odom_frame,
+            outcome, self._node.get_fully_qualified_name(), self._frames.pair[0],
             self._robot))
         if self._action:
             self._action.ended(outcome)

@@ -21,7 +21,7 @@ from c3p_ros.messages import (
 @pytest.fixture
 def goals(bench):
     known = GoalFrames(bench.talker)
-    known.odom_frame, known.base_frame = 'c3p/odom', 'c3p/base_link'
+    known.pair = 'c3p/odom', 'c3p/base_link'
     return known
 
 
