@@ -165,7 +165,7 @@ class VelocityControllerNode(SuiteNode):
         self._stop.deceleration = self._law.halts(command)
         taken = time.perf_counter() - begin
         # the torque is published
-        self.afterwards(partial(self._end, taken, dt))
+        self.exchange.afterwards(partial(self._end, taken, dt))
 
     def _end(self, taken: float, dt: float | None) -> None:
         """Prepare the next cycle, and count this one of `dt` s, which has taken `taken` s."""

@@ -146,7 +146,7 @@ class SensedKinematicsNode(SuiteNode):
         self._slipping = estimate.slip.slipping
         if changed or estimate.time >= self._slip_due:
             self._slip_due = estimate.time + 1.0 / values.slip_rate
-            self.afterwards(partial(self._publish_slip, estimate, stamp))
+            self.exchange.afterwards(partial(self._publish_slip, estimate, stamp))
         if changed:
             self._report_slip(estimate)
 

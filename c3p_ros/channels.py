@@ -14,6 +14,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -56,6 +57,7 @@ class Listener(NamedTuple):
     rank: int = 1
 
 
+@dataclass(slots=True, eq=False)
 class Copy:
     """
     Message that was delivered and published, and whose copy from the middleware is expected.
@@ -67,14 +69,11 @@ class Copy:
         Time from which the copy counts as lost, s: PATIENCE after a later one has come.
     """
 
-    __slots__ = ('data', 'lost')
-
-    def __init__(self, data: bytes) -> None:
-        """Start before any later copy."""
-        self.data = data
-        self.lost = math.inf
+    data: bytes
+    lost: float = math.inf
 
 
+@dataclass(slots=True, eq=False)
 class Parcel:
     """
     Message of a publisher of this process.
@@ -92,15 +91,11 @@ class Parcel:
         Serialized, as soon as it is published.
     """
 
-    __slots__ = ('data', 'delivered', 'left', 'value', 'writer')
-
-    def __init__(self, writer: Writer, value: Any) -> None:
-        """Start undelivered."""
-        self.writer = writer
-        self.value = value
-        self.delivered: list[Channel] = []
-        self.left = False
-        self.data = b''
+    writer: Writer
+    value: Any
+    delivered: list[Channel] = field(default_factory=list)
+    left: bool = False
+    data: bytes = b''
 
 
 class Channel:

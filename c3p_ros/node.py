@@ -69,6 +69,11 @@ class SuiteNode(WatchedNode):
     **options
         Passed to rclpy's Node.
 
+    Attributes
+    ----------
+    exchange : Exchange
+        Delivers messages within the process; shared by the nodes of an executor.
+
     Raises
     ------
     ValueError
@@ -85,8 +90,7 @@ class SuiteNode(WatchedNode):
         """Declare the parameters and load the robot."""
         super().__init__(name, **options)
         self._started = time.monotonic()
-        # its own, or that of the nodes that share an executor
-        self._exchange = Exchange()
+        self.exchange = Exchange()
         self._alone = True
         self._listening: list[tuple[Listener, Subscription]] = []
         self.at_end(self._leave)
@@ -178,20 +182,20 @@ class SuiteNode(WatchedNode):
             As of `Listener`.
         """
         def received(data: bytes) -> None:
-            self._exchange.arrived(subscription, data)
+            self.exchange.arrived(subscription, data)
 
         subscription = self.create_subscription(kind, topic, received, profile, raw=True)
         listening = Listener(self, topic, READERS[kind](), callback, rank), subscription
         self._listening.append(listening)
-        self._exchange.join(*listening)
+        self.exchange.join(*listening)
 
     def join(self, exchange: Exchange) -> None:
         """Share what `listen` subscribes and `send` publishes with the nodes of an executor."""
         self._move(exchange, alone=False)
 
     def _move(self, exchange: Exchange, alone: bool) -> None:
-        self._exchange.leave(self)
-        self._exchange = exchange
+        self.exchange.leave(self)
+        self.exchange = exchange
         self._alone = alone
         for listening in self._listening:
             exchange.join(*listening)
@@ -218,7 +222,7 @@ class SuiteNode(WatchedNode):
         if self._alone:
             self.publish(publisher, writer.serialize(message))
         else:
-            self._exchange.send(self, publisher, writer, message)
+            self.exchange.send(self, publisher, writer, message)
         return True
 
     def send_typed(self, publisher: Publisher, make: Callable[..., Any], *arguments: Any,
@@ -236,10 +240,6 @@ class SuiteNode(WatchedNode):
             return False
         self.publish(publisher, message)
         return True
-
-    def afterwards(self, call: Callable[[], object]) -> None:
-        """Call after what the present message causes in this process."""
-        self._exchange.afterwards(call)
 
     def publish(self, publisher: Publisher, message: Any) -> None:
         """Publish a message; without effect once the context has been shut down."""
@@ -307,11 +307,11 @@ class TransformPublisher:
         """
         Publish pose (x, y, yaw) of frame `child` in `frame`; the stamp is in ns.
 
-        After what the present message causes, as `SuiteNode.afterwards`.
+        After what the present message causes, as `Exchange.afterwards`.
         """
         if self.works:
-            self._node.afterwards(lambda: self.send_spatial(stamp, pose_numbers(pose), frame,
-                                                            child))
+            self._node.exchange.afterwards(
+                lambda: self.send_spatial(stamp, pose_numbers(pose), frame, child))
 
     def send_spatial(self, stamp: int, pose: Sequence[float], frame: str, child: str) -> None:
         """Publish a pose of seven numbers, position and quaternion (x, y, z, w), as `send`."""

@@ -17,6 +17,7 @@ from std_srvs.srv import Trigger  # noqa: E402
 
 from c3p_description.pvc_model import JOINTS  # noqa: E402
 from c3p_ros import node  # noqa: E402
+from c3p_ros.exchange import Exchange  # noqa: E402
 from c3p_rough_ground.node.rough_ground_node import RoughGroundNode  # noqa: E402
 from c3p_rough_ground.worlds.terrain_files import load_terrain  # noqa: E402
 
@@ -161,8 +162,8 @@ def test_transforms_in_space_hold_all_seven_numbers(monkeypatch):
         def publish(self, publisher, message):
             sent.append(message)
 
-        def afterwards(self, call):
-            call()
+        # between turns it calls at once
+        exchange = Exchange()
 
     class Transforms:
         def __init__(self, transforms):
