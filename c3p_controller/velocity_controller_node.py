@@ -91,11 +91,12 @@ class VelocityControllerNode(SuiteNode):
     def _on_joints(self, message: JointStateMessage) -> None:
         try:
             self.cycle_stamp(message.stamp, self.alive.timeout)
-            sample = self._joints.read(message)
+            steering, steering_rate, angle, rate = self._joints.read(message)
         except MessageError as error:
             self.diagnostics.refuse('joint_states', error)
             return
-        if self._repetition.found(*sample):  # silent hardware: as if no message had come
+        if self._repetition.found(steering, steering_rate, angle, rate):
+            # silent hardware: as if no message had come
             return
         now = self.watch_time()
         stamp = message.stamp
@@ -105,24 +106,17 @@ class VelocityControllerNode(SuiteNode):
             self._law.forget()
             self._stamps, self._sensed = CycleClock(), StampJoin('joints', 'odom')
             self._channels.forget()
-        sample = self._corrected(sample, 1e-9 * (stamp - self._newest))
+        self._channels.step(1e-9 * (stamp - self._newest), steering, angle, steering_rate, rate)
+        if self._channels.leapt:
+            self.interlock.fault('several encoders have jumped')
+        # without leaps, and with usable rates
+        sample = self._channels.sample.copy()
         self._newest, self._output.wheel_rate = stamp, sample[3]
         self.alive.beat('joint_states', now)
         if lost := bool(self.alive.lost(now)):
-            self._output.brake(stamp)
+            self._output.brake(stamp, now)
         self._stop.watch(now, sample[3], lost)
-        self._begin(self._sensed.put('joints', stamp, sample), stamp)
-
-    def _corrected(self, sample: tuple[Any, ...], dt: float) -> tuple[Any, ...]:
-        """Return the sample, `dt` s after the last, without leaps, and with usable rates."""
-        steering, steering_rate, angle, rate = sample
-        usable = self._channels.step(dt, steering, angle, steering_rate, rate)
-        if self._channels.leapt:
-            self.interlock.fault('several encoders have jumped')
-        if usable and not self._channels.corrected:
-            return sample
-        steering, angle, steering_rate, rate = self._channels.sample.copy()
-        return steering, steering_rate, angle, rate
+        self._begin(self._sensed.put('joints', stamp, sample), stamp, now)
 
     def _on_odom(self, message: OdometryMessage) -> None:
         try:
@@ -131,22 +125,22 @@ class VelocityControllerNode(SuiteNode):
         except MessageError as error:
             self.diagnostics.refuse('odom', error)
             return
-        self.alive.beat('odom', self.watch_time())
+        now = self.watch_time()
+        self.alive.beat('odom', now)
         self.frame = message.frame_id
-        self._begin(self._sensed.put('odom', message.stamp, (pose, twist)), message.stamp)
+        self._begin(self._sensed.put('odom', message.stamp, (pose, twist)), message.stamp, now)
 
-    def _begin(self, cycle: tuple[Any, ...] | None, stamp: int) -> None:
-        """Execute a cycle when its joints and odometry have arrived."""
+    def _begin(self, cycle: tuple[Any, ...] | None, stamp: int, now: float) -> None:
+        """Execute a cycle when its joints and odometry have arrived, at `now`, s."""
         if cycle is None:
             return
-        joints, (pose, twist) = cycle  # steering, its rate, wheel angle, its rate
+        joints, (pose, twist) = cycle  # steering, wheel angle, and their rates
         try:
-            dt = self._pace.step(self._stamps.accept(stamp), joints[::2], joints[1::2])
+            dt = self._pace.step(self._stamps.accept(stamp), joints[:2], joints[2:])
         except MessageError as error:
             self.diagnostics.refuse('joint_states', error)
             return
         begin = time.perf_counter()
-        now = self.watch_time()
         self._time = self._time + (dt or 0.0)
         sensed = Sensed(self._time, joints[0], joints[3], pose, twist)
         if dt is not None and dt > self.alive.timeout:
@@ -161,7 +155,7 @@ class VelocityControllerNode(SuiteNode):
             self.interlock.stop(fault, now)
         command = self.interlock.active(now, stamp)
         decision = self._chain.cycle(sensed, (command, self.interlock.stamp), stamp, dt, lost)
-        self._output.carry_out(decision, stamp)
+        self._output.carry_out(decision, stamp, now)
         self._stop.deceleration = self._law.halts(command)
         taken = time.perf_counter() - begin
         # the torque is published
@@ -181,7 +175,7 @@ class VelocityControllerNode(SuiteNode):
             self.interlock.fault(reason := f'no {", ".join(lost)}')
             report('chain', ERROR, f'{reason} ({self.alive.ages(now)}): the wheels brake')
             if 'joint_states' in lost:
-                self._output.drive(np.zeros(self.robot.efforts), self.now_ns())
+                self._output.drive(np.zeros(self.robot.efforts), self.now_ns(), now)
         else:
             report('chain', OK, 'whole again')
         self._stop.diagnose()

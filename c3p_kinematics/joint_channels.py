@@ -154,6 +154,15 @@ class JointChannels:
     wheel_step, steering_step : float, rad
         Encoder steps; 0 for continuous angles.
 
+    Attributes
+    ----------
+    sample : (4, n) array
+        Last sample: angles of steering axes and wheels, without leaps of several casters, and
+        their rates: those given or, where they contradict the angles, those of the angles,
+        low-passed.
+    leapt : bool
+        Angles of several casters leapt in it.
+
     Examples
     --------
     >>> robot = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51)
@@ -170,18 +179,8 @@ class JointChannels:
         self._state = describe(Channels.new(n), robot, max_gap, wheel_step, steering_step)
         forget(self._state)
         self._latch = np.zeros((3, n))
-        # steering, wheel angle, and rates of both, corrected
         self.sample = np.zeros((4, n))
-
-    @property
-    def leapt(self) -> bool:
-        """True if angles of several casters leapt in the last sample."""
-        return bool(self._state.leapt[0])
-
-    @property
-    def corrected(self) -> bool:
-        """True while angles are corrected."""
-        return bool(self._state.offset.any() or self._state.leapt[0])
+        self.leapt = False
 
     def forget(self) -> None:
         """Clear the memory: the next sample is the first one."""
@@ -199,17 +198,12 @@ class JointChannels:
         steering, wheel_angle : (n,) array, rad
         steering_rate, wheel_rate : (n,) array, rad/s
             nan if unknown.
-
-        Notes
-        -----
-        The attribute `sample` (4, n) then has the angles of steering axes and wheels, without
-        leaps of several casters, and rates: those given or, where they contradict the angles,
-        those of the angles, low-passed.
         """
         sample = self.sample
         sample[0], sample[1] = steering, wheel_angle
         sample[2], sample[3] = steering_rate, wheel_rate
         usable = bool(watch_channels(self._state.block, self._latch, sample, float(dt)))
+        self.leapt = bool(self._state.leapt[0])
         if not usable:
             sample[2:] = self._state.recent
         return usable

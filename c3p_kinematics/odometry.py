@@ -237,11 +237,13 @@ class Odometry:
         state = self._state
         sample = state.sample
         place = state.place
-        sample[0], sample[1] = vectors(n, steering=steering, wheel_angle=wheel_angle)
         if wheel_rate is None or steering_rate is None:
+            sample[0], sample[1] = vectors(n, steering=steering, wheel_angle=wheel_angle)
             sample[2:] = math.nan
         else:
-            sample[3], sample[2] = vectors(n, wheel_rate=wheel_rate, steering_rate=steering_rate)
+            sample[0], sample[1], sample[3], sample[2] = vectors(
+                n, steering=steering, wheel_angle=wheel_angle, wheel_rate=wheel_rate,
+                steering_rate=steering_rate)
         time = float(time)
         before = float(place.time[0])
         # the first sample has nothing before it

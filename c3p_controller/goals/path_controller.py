@@ -68,6 +68,14 @@ def _travel(start, places, profile, allowed_out, sigma_out, rates_out):
         here = min(here + SPACING * 0.5 * (rates_out[k] + speed), length)
 
 
+@kernel
+def _bend_speed(slopes, speed, yaw_rate, allowed_out):
+    """Write the speed along the path, m/s, that derivatives by σ (k, 3) allow at each place."""
+    for k in range(len(allowed_out)):
+        bend = abs(slopes[k, 2])
+        allowed_out[k] = yaw_rate / bend if bend * speed > yaw_rate else speed
+
+
 class PathController(PositionLaw):
     """Travels along a path to its end; the memory is the path and the place along it."""
 
@@ -171,9 +179,10 @@ class PathController(PositionLaw):
     def _in_bend(self, slopes: Array) -> Array:
         """Return the speed along the path (k,) that derivatives by σ (k, 3) allow, m/s."""
         gains = self.gains
-        bend = np.abs(slopes[:, 2])
-        return np.divide(gains.yaw_rate, bend, out=np.full(len(bend), gains.speed),
-                         where=bend * gains.speed > gains.yaw_rate)
+        allowed = np.empty(len(slopes))
+        _bend_speed(np.ascontiguousarray(slopes, float), float(gains.speed),
+                    float(gains.yaw_rate), allowed)
+        return allowed
 
     def _allowed(self, path: Path) -> tuple[Array, Array]:
         """Return places σ within reach, and the speed along the path that bends allow there."""
@@ -181,8 +190,7 @@ class PathController(PositionLaw):
         here = self._sigma
         places = np.linspace(here, min(here + gains.speed * gains.horizon, path.length),
                              len(self._times))
-        speed = self._in_bend(path.at(places)[1])
-        return places, speed
+        return places, self._in_bend(path.at(places)[1])
 
     def _twist(self, left: float, gap: Array, rate: Array, yaw: float, allowed: float) -> Array:
         """

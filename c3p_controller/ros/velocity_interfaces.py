@@ -36,7 +36,7 @@ REPEAT = 50
 # report of a cycle in which the law worked
 WELL = OK, 'well again'
 
-CarryOut = Callable[[Decision, int], None]
+CarryOut = Callable[[Decision, int, float], None]
 
 
 def subscribe_command(node: ChainNode, stamped: bool) -> None:
@@ -92,7 +92,8 @@ class ChainAdapter(Protocol):
         """
         Create the publishers and subscriptions.
 
-        `carry_out` takes decisions that a message brings after `cycle`, and their stamps, ns.
+        `carry_out` takes decisions that a message brings after `cycle`, their stamps, ns, and the
+        time of the watchdogs, s.
         """
 
     def cycle(self, sensed: Sensed, command: tuple[np.ndarray | None, int], stamp: int,
@@ -194,7 +195,7 @@ class PaperAdapter:
         torque = self._chain.torque(message.stamp, dynamics)
         if not node.alive.lost(now):
             node.interlock.rearm(now)
-            self._carry_out(Decision(torque), message.stamp)
+            self._carry_out(Decision(torque), message.stamp, now)
 
 
 def chain_adapter(chain: PaperChain | CommandFollower) -> ChainAdapter:

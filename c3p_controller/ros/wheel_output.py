@@ -161,32 +161,36 @@ class WheelOutput:
         self._largest = 0.0
         return largest
 
-    def carry_out(self, decision: Decision, stamp: int) -> None:
-        """Publish the torques of the cycle `stamp`, ns, or brake, and report, as decided."""
+    def carry_out(self, decision: Decision, stamp: int, now: float) -> None:
+        """
+        Publish the torques of a cycle, or brake, and report, as decided.
+
+        `stamp`, ns, is that of the cycle, and `now`, s, the time of the watchdogs.
+        """
         node = self._node
         if decision.stop:
-            node.interlock.stop(decision.stop, node.watch_time())
+            node.interlock.stop(decision.stop, now)
         if decision.torque is not None:
-            self.drive(decision.torque, stamp)
+            self.drive(decision.torque, stamp, now)
         elif decision.brakes:
-            self.brake(stamp)
+            self.brake(stamp, now)
         if decision.report is not None:
             node.diagnostics.condition('law', *decision.report)
         if decision.rearms:
-            node.interlock.rearm(node.watch_time())
+            node.interlock.rearm(now)
 
-    def brake(self, stamp: int) -> None:
-        """Publish braking torques; zero where the wheel rates are ambiguous."""
+    def brake(self, stamp: int, now: float) -> None:
+        """Publish braking torques; zero where the wheel rates are ambiguous; as `carry_out`."""
         node = self._node
         values = node.parameters.value
         trusted = not node.alive.lack
         self.drive(braking_torque(node.robot, trusted * self.wheel_rate, values.stop_damping,
-                                  values.standstill_speed), stamp, brakes=True)
+                                  values.standstill_speed), stamp, now, brakes=True)
 
-    def drive(self, torque: np.ndarray, stamp: int, brakes: bool = False) -> None:
-        """Publish torques, N·m; torques that are not finite stop the robot."""
+    def drive(self, torque: np.ndarray, stamp: int, now: float, brakes: bool = False) -> None:
+        """Publish torques, N·m; torques that are not finite stop the robot; as `carry_out`."""
         node = self._node
-        if node.interlock.opening(node.watch_time()):
+        if node.interlock.opening(now):
             torque = np.zeros(node.robot.efforts)
         self._publish_lock(node.interlock.lock)
         if self._stop.silent:
@@ -194,5 +198,5 @@ class WheelOutput:
         if node.send(self._publisher, self._write, stamp, effort=node.efforts.encode(torque)):
             self._largest = max(self._largest, *map(abs, torque.tolist()))
         elif not brakes:
-            node.interlock.stop('the torque is not finite', node.watch_time())
-            self.brake(stamp)
+            node.interlock.stop('the torque is not finite', now)
+            self.brake(stamp, now)
