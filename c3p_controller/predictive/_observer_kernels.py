@@ -41,19 +41,14 @@ def carry(model, observer, torque, duration, state_out):
 
 
 @inner
-def acting_time(line, k, end):
-    """Return for how long torque k of PendingTorques acts from now to `end`, s."""
-    stop = line.begins[k + 1] if k + 1 < int(line.count[0]) else math.inf
-    duration = min(stop, end) - max(line.begins[k], 0.0)
-    return duration if duration > SHORTEST else 0.0
-
-
-@inner
 def carry_through(model, observer, line, end, state_out):
     """Predict a state at `end`, s from now, in place, under PendingTorques."""
-    for k in range(int(line.count[0])):
-        duration = acting_time(line, k, end)
-        if duration > 0.0:
+    count = int(line.count[0])
+    for k in range(count):
+        stop = line.begins[k + 1] if k + 1 < count else math.inf
+        # for which torque k acts from now to the end
+        duration = min(stop, end) - max(line.begins[k], 0.0)
+        if duration > SHORTEST:
             carry(model, observer, line.torques[k], duration, state_out)
 
 

@@ -202,12 +202,13 @@ class PredictiveController(ControlLaw):
         if verdict == RESTS:
             planner.forget()
             return self._send_nothing(dt)
-        self._motors.adapt(state, self._base, dt)
+        if self._motors.adapts:
+            self._motors.adapt(state, self._base, dt)
         if not state.ready[0]:
             planner.compete(self._guesses)
             if not state.ready[0]:
                 return self._send_nothing(dt)
-        if self.settings.solve_ahead and self._motors.prepares:
+        if self.settings.solve_ahead and not self._motors.adapts:
             self._present = preview, clock
         planner.steps.drive(state.block, planner.sizes, self.observer.model,
                             self._delay.memory.block, clock[0], clock[1])

@@ -38,8 +38,9 @@ class UsualMotors:
         A stall stretches the horizon.
     steadies : bool
         Ripple of the yaw rate is weighted in bends, and the reference has a dither there.
-    prepares : bool
-        A solution can be computed before its cycle.
+    adapts : bool
+        Reference and weights are changed in each cycle, by `adapt`; then no solution can be
+        computed before its cycle.
     lag : float, s
         Time constant of the torques; 0: none.
     slack : float, N
@@ -51,7 +52,7 @@ class UsualMotors:
     longer: ClassVar[float] = 1.0
     watches: ClassVar[bool] = True
     steadies: ClassVar[bool] = True
-    prepares: ClassVar[bool] = True
+    adapts: ClassVar[bool] = False
     lag: ClassVar[float] = 0.0
 
     def __init__(self, robot: CasterRobot) -> None:
@@ -82,7 +83,7 @@ class UsualMotors:
         return (bold_guesses if stalled else first_guesses)(state.limit, state.times[:-1])
 
     def adapt(self, state: PredictiveState, base: Array, dt: float) -> None:
-        """Adapt reference and weights, made of `base`, `dt` s after the last cycle."""
+        """Change reference and weights, made of `base`, `dt` s after the last cycle."""
 
 
 class SpanningMotors(UsualMotors):
@@ -112,7 +113,7 @@ class FewerMotors(UsualMotors):
     longer = LONGER
     steadies = False
     # the heading of the reference is found in the cycle
-    prepares = False
+    adapts = True
     lag = SMOOTHING
 
     def __init__(self, robot: CasterRobot, priority: str) -> None:
