@@ -97,7 +97,8 @@ class PathController(PositionLaw):
         self.path: Path | None = None
         self._sigma = 0.0
         self._there = False
-        self._times = SPACING * np.arange(int(round(gains.horizon / SPACING)) + 1)
+        self._numbers = np.arange(int(round(gains.horizon / SPACING)) + 1)
+        self._times = SPACING * self._numbers
 
     def warm_up(self) -> None:
         """Compile the kernels; forgets the path."""
@@ -188,8 +189,10 @@ class PathController(PositionLaw):
         """Return places σ within reach, and the speed along the path that bends allow there."""
         gains = self.gains
         here = self._sigma
-        places = np.linspace(here, min(here + gains.speed * gains.horizon, path.length),
-                             len(self._times))
+        end = min(here + gains.speed * gains.horizon, path.length)
+        # numpy.linspace makes the same numbers in six calls
+        places = here + (end - here) / self._numbers[-1] * self._numbers
+        places[-1] = end
         return places, self._in_bend(path.at(places)[1])
 
     def _twist(self, left: float, gap: Array, rate: Array, yaw: float, allowed: float) -> Array:
