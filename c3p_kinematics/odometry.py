@@ -21,7 +21,6 @@ from c3p_description.model import Array, CasterRobot
 from c3p_kinematics import _odometry_step as verdicts
 from c3p_kinematics import joint_channels
 from c3p_kinematics._odometry_step import SHORTEST_STEP, start_again, step
-from c3p_kinematics._ring_kernels import refit_ring
 from c3p_kinematics.odometry_data import (
     PARAMETERS,
     SOON,
@@ -315,8 +314,3 @@ class Odometry:
         if most < dt < math.inf:
             return f'{reason}; the position counters were reset, and the path is lost'
         return reason
-
-    def _refit(self, wheel: int) -> None:
-        """Repeat the newest steps without a wheel."""
-        refit_ring(self._state.ring.block, self.robot.geometry,
-                   2.0 * self.settings.slip.time_constant, wheel, self._state.place.pose)
