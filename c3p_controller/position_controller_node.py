@@ -128,7 +128,7 @@ class PositionControllerNode(SuiteNode):
         self._command_due = stamp + int(1e9 / self.parameters.value.command_rate) - GRACE_NS
         if resumes:
             self._resume(before, pose, gap)
-        self._commands.found = self._commands.listeners.found(now)
+        self._commands.listeners.look(now)
         self._command(stamp, pose)
 
     def _command(self, stamp: int, pose: np.ndarray) -> None:

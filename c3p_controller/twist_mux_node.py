@@ -151,7 +151,8 @@ class TwistMuxNode(SuiteNode):
     def _open(self, now: float) -> bool:
         """Return whether commands are forwarded: a matched subscriber has received zeros."""
         # it may have missed the first zero of the source, and would not re-arm without another
-        if self._listeners.found(now):
+        self._listeners.look(now)
+        if self._listeners.new:
             self._open_at = now + OPENING
         return now >= self._open_at
 

@@ -30,7 +30,11 @@ class Listeners:
     Attributes
     ----------
     count : int
-        Subscribers that were matched at the last `found`.
+        Subscribers that were matched at the last `look`.
+    new : bool
+        A subscriber was matched between the last two. The first one counts at any time. Further
+        ones count only soon after the start, when the robot may be discovered after a recorder; a
+        later one was restarted.
     """
 
     def __init__(self, publisher: Any, now: float) -> None:
@@ -39,20 +43,16 @@ class Listeners:
         self._start = now
         self._most = 0
         self.count = 0
+        self.new = False
 
-    def found(self, now: float) -> bool:
-        """
-        Return whether a subscriber was matched since the last call.
-
-        The first one counts at any time. Further ones count only soon after the start, when the
-        robot may be discovered after a recorder; a later one was restarted.
-        """
+    def look(self, now: float) -> None:
+        """Look for subscribers at `now`, s."""
         # with simulated time the start was before any clock
         self._start = self._start or now
         count = self.count = self._publisher.get_subscription_count()
         most = self._most
         self._most = max(count, most)
-        return count > most and (most == 0 or now - self._start < DISCOVERY)
+        self.new = count > most and (most == 0 or now - self._start < DISCOVERY)
 
 
 class DriveCommands:
@@ -62,11 +62,9 @@ class DriveCommands:
     Attributes
     ----------
     listeners : Listeners
-        Of ``cmd_vel``.
+        Of ``cmd_vel``; they are looked for in each cycle, also without a goal.
     opening : Opening
         Schedule of the zero commands.
-    found : bool
-        A subscriber was matched in this cycle; to be set in each cycle, also without a goal.
     """
 
     def __init__(self, node: Node, stamped: bool, preview: bool, now: float) -> None:
@@ -81,7 +79,6 @@ class DriveCommands:
                                               LATEST)
         self.listeners = Listeners(self._command, now)
         self.opening = Opening()
-        self.found = False
 
     def execute(self, command: PositionCommand, preview: Preview | None, twist: np.ndarray,
                 time: float, lock: str, stamp: int, frames: tuple[str, str]) -> None:
@@ -91,7 +88,8 @@ class DriveCommands:
         `twist` (3,) is measured, `time`, s, robot time, and `lock` that of the velocity
         controller; `stamp` and `frames` are as for `send`, with its errors.
         """
-        self.opening.matched(time, OPENING if self.found else 0.0, self.listeners.count > 0)
+        listeners = self.listeners
+        self.opening.matched(time, OPENING if listeners.new else 0.0, listeners.count > 0)
         moves = bool(command.twist.any()) and not command.reached
         if self.opening.zeros(time, twist, moves, lock):
             self.send(np.zeros(3), stamp, frames)

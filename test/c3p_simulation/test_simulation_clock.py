@@ -70,7 +70,7 @@ class HandRobot:
         commands.send = lambda twist, stamp, frames, preview=None: self._command(
             np.array(twist), stamp)
         commands.listeners.count = 1
-        commands.listeners.found = lambda now: False
+        commands.listeners.look = lambda now: None
         self.commands, self.stopped = [], set()
         self.cycle()
 
