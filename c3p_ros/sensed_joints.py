@@ -31,7 +31,8 @@ class SensedJointCoding(JointCoding):
             As `JointCoding.read`, but for missing rates.
         """
         velocity = message.velocity
-        if len(velocity) and not any(map(math.isnan, velocity)):
+        # with all rates, as in most messages, the sum is a number
+        if len(velocity) and math.isfinite(sum(velocity)):
             return super().read(message)
         steering, wheel_angle = self.positions(message)
         if len(velocity):

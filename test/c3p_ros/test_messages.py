@@ -231,6 +231,16 @@ def test_rates_of_other_joints_do_not_matter_and_infinite_ones_are_refused():
         SensedJointCoding(ROBOT).read(message)
 
 
+@pytest.mark.parametrize('rates, words', [
+    ([math.nan, math.inf], 'velocity is infinite: must be finite, or NaN'),
+    ([math.inf, -math.inf], 'velocity of .* is -?inf: must be finite')])
+def test_an_infinite_rate_is_refused_whatever_the_sum_of_all_is(rates, words):
+    message = joint_state()
+    message.velocity = [*rates, *message.velocity[2:]]
+    with pytest.raises(MessageError, match=words):
+        SensedJointCoding(ROBOT).read(message)
+
+
 @pytest.mark.parametrize('coding', [JointCoding, EffortCoding])
 def test_a_refused_message_does_not_spoil_the_next(coding):
     reader = coding(ROBOT)
