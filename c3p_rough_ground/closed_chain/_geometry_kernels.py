@@ -23,9 +23,10 @@ from typing import NamedTuple
 import numpy as np
 
 from c3p_kernels.compiled import inlined, kernel
+from c3p_kernels.elementary import circle
 from c3p_rough_ground.closed_chain.description import SLIDING, SPINNING
 from c3p_rough_ground.rolling_contact._kernels import ground_forms, profile, wheel_forms
-from c3p_rough_ground.terrain._kernels import height, sine_cosine
+from c3p_rough_ground.terrain._kernels import height
 
 POSE = 7
 C = 0
@@ -142,7 +143,7 @@ def chains(vehicle, state, frame):
                 frame[r, 9 + k] += q * frame[r, 3 * axis + k]
             continue
         # about one axis the other two turn in their plane
-        s, c = sine_cosine(q)
+        c, s = circle(q)
         first = 3 * ((axis + 1) % 3)
         second = 3 * ((axis + 2) % 3)
         for k in range(3):
@@ -158,7 +159,7 @@ def wheel_side(vehicle, i, frame, spin, u, v, contact):
     b = vehicle.chain[vehicle.wheel[i, 1] - 1, 0] + 1
     r, h, dr, dh, ddr, ddh = profile(vehicle.wheel[i, 2], vehicle.profile[i], v)
     m0, m1, k0, k1, t0 = wheel_forms(r, dr, dh, ddr, ddh)
-    s, c = sine_cosine(spin + u)
+    c, s = circle(spin + u)
     along = dr / m1
     across = dh / m1
     for k in range(3):
@@ -254,7 +255,7 @@ def geometry(vehicle, ground, state, work):
         spin = state[POSE + vehicle.chain[vehicle.wheel[i, 1] - 1, 1]]
         wheel_side(vehicle, i, work.frame, spin, state[at], state[at + 1], contact)
         ground_side(ground, state[at + 2], state[at + 3], contact, i)
-        contact[i, PSI + 1], contact[i, PSI] = sine_cosine(state[at + 4])
+        contact[i, PSI], contact[i, PSI + 1] = circle(state[at + 4])
         size = mismatch(contact, i)
         # one that is not finite is the largest
         worst = worst if size <= worst else size

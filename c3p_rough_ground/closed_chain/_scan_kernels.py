@@ -16,8 +16,9 @@ import math
 import numpy as np
 
 from c3p_kernels.compiled import inlined, kernel
+from c3p_kernels.elementary import circle
 from c3p_rough_ground.rolling_contact._kernels import CYLINDER, profile
-from c3p_rough_ground.terrain._kernels import height, sine_cosine
+from c3p_rough_ground.terrain._kernels import height
 
 # grid points round the wheel and across the tread, and how often the cross is halved: a cell is
 # 5 cm of a 0.3 m wheel, its 1/64 leaves less than 1e-5 m of the depth of a valley unseen
@@ -50,7 +51,7 @@ def cell_of(end):
 def gap(vehicle, ground, i, body, angle, v):
     """Return the distance of a point of wheel i from the ground, m; inf if it faces upwards."""
     r, h, dr, dh, _, _ = profile(vehicle.wheel[i, 2], vehicle.profile[i], v)
-    s, c = sine_cosine(angle)
+    c, s = circle(angle)
     # z of the outward normal, of any length
     down = dr * body[5] - dh * (c * body[2] - s * body[8])
     if down <= 0.0:

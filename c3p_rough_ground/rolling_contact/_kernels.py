@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 
 from c3p_kernels.compiled import inlined
-from c3p_rough_ground.terrain._kernels import sine_cosine
+from c3p_kernels.elementary import circle
 
 TORUS, ELLIPSOID, CYLINDER = range(3)
 
@@ -36,7 +36,7 @@ def profile(kind, parameters, v):
         c, s = math.cos(angle), math.sin(angle)
         return (radius - edge * (1.0 - c), side * (flat + edge * s), -side * s, c,
                 -c / edge, -side * s / edge)
-    s, c = sine_cosine(v)
+    c, s = circle(v)
     if kind == TORUS:
         tube = parameters[1]
         return parameters[0] + tube * c, tube * s, -tube * s, tube * c, -tube * c, -tube * s
