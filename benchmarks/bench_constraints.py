@@ -29,6 +29,7 @@ from c3p_multibody.constraints import (
     METHODS,
     ConstrainedDynamics,
     ConstrainedMotion,
+    MotionSettings,
     PlanarLoop,
     Weld,
     consistent_velocity,
@@ -260,8 +261,8 @@ def mujoco_four_bar(q: np.ndarray, step: float, integrator: str, stiff: bool
 def ours(tree: Tree, cut: PlanarLoop, q: np.ndarray, step: float, stabilisation: str,
          generated: bool = False) -> tuple[float, float, float]:
     """Return the same of ours."""
-    motion = ConstrainedMotion(tree, q, np.zeros(3), [cut], step=step,
-                               stabilisation=stabilisation, generated=generated)
+    motion = ConstrainedMotion(tree, q, np.zeros(3), [cut], settings=MotionSettings(
+        step, stabilisation=stabilisation, generated=generated))
     start = time.perf_counter()
     motion.advance(SPAN)
     spent = time.perf_counter() - start

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Many motions of a caster robot at once: one after the other, in as many threads as are given.
+Many motions of a caster robot at once: one after the other, or in the threads that are given.
 
 Each has the bits of `AnalyticPlant` with the same torques. The kernel releases the GIL: the caller
-provides threads, ``rollouts(…, workers=2, spread=ThreadPoolExecutor(2).map)``.
+provides threads, ``rollouts(…, spread=ThreadPoolExecutor(2).map)``.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ from numpy.typing import ArrayLike
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics._caster_equations import caster_model
 from c3p_dynamics._caster_motion_kernels import advance
+
+# runs of one call: with fewer the pool of threads takes more time than short runs
+TOGETHER = 16
 
 
 def _fitting(name: str, given: ArrayLike, shape: tuple[int | str, ...]) -> Array:
@@ -33,7 +36,7 @@ def _fitting(name: str, given: ArrayLike, shape: tuple[int | str, ...]) -> Array
 
 
 def rollouts(robot: CasterRobot, states: ArrayLike, torques: ArrayLike, step: float, count: int,
-             wrenches: ArrayLike | None = None, keep: bool = False, workers: int = 1,
+             wrenches: ArrayLike | None = None, keep: bool = False,
              spread: Callable[..., Iterable[Any]] = map) -> Array:
     """
     Integrate a robot B times: its N torques, each held for `count` classical steps of `step`.
@@ -51,11 +54,9 @@ def rollouts(robot: CasterRobot, states: ArrayLike, torques: ArrayLike, step: fl
         Constant, at the origin of the platform and in its axes.
     keep : bool
         Return the states at the end of each row of torques instead of the last ones alone.
-    workers : int
-        Number of parts into which the runs are divided.
     spread : callable
-        Calls a function for each part: `map` sequentially, the ``map`` of a ThreadPoolExecutor in
-        parallel.
+        Calls a function for parts of the runs, 16 at a time: `map` sequentially, the ``map`` of a
+        ThreadPoolExecutor in parallel.
 
     Returns
     -------
@@ -65,8 +66,8 @@ def rollouts(robot: CasterRobot, states: ArrayLike, torques: ArrayLike, step: fl
     Raises
     ------
     ValueError
-        An array of the wrong shape, a number that is not finite, or a step, count or number of
-        workers that is not greater than zero; the text names it.
+        An array of the wrong shape, a number that is not finite, or a step or count that is not
+        greater than zero; the text names it.
 
     Examples
     --------
@@ -83,17 +84,16 @@ def rollouts(robot: CasterRobot, states: ArrayLike, torques: ArrayLike, step: fl
     forces = _fitting('torques', torques, (batch, 'N', robot.efforts))
     pushes = (np.zeros((batch, 3)) if wrenches is None
               else _fitting('wrenches', wrenches, (batch, 3)))
-    for name, value in (('step', step), ('count', count), ('workers', workers)):
+    for name, value in (('step', step), ('count', count)):
         if not 0 < value < np.inf:
             raise ValueError(f'{name} = {value}: must be finite and greater than zero')
     kept = np.empty((batch, forces.shape[1] if keep else 0, size))
-    part = max(1, -(-batch // int(workers)))
 
     def work(first: int) -> None:
-        some = slice(first, first + part)
+        some = slice(first, first + TOGETHER)
         advance(caster_model(robot), after[some], forces[some], pushes[some], float(step),
                 int(count), kept[some])
 
-    for _ in spread(work, range(0, batch, part)):
+    for _ in spread(work, range(0, batch, TOGETHER)):
         pass
     return kept if keep else after

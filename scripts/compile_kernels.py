@@ -69,7 +69,7 @@ def mechanism() -> None:
     joints = [Joint('foot', 'planar'), Joint('hinge', translation=(1.0, 0.0, 0.0))]
     tree, still = Tree.from_connection([-1, 0], joints, links, (0.0, -9.81, 0.0)), np.zeros(4)
     ConstrainedMotion(tree, still, still, contacts=[Contact(
-        body='link0', normal=(0, 1, 0), rough=True)], step=1e-3).advance(0.01)
+        body='link0', normal=(0, 1, 0), rough=True)]).advance(0.01)
 
 
 PARTS = {'odometry': odometry, 'control': control, 'vehicle': vehicle, 'mechanism': mechanism}

@@ -22,7 +22,14 @@ from c3p_experiments.loop.conditions import Conditions
 from c3p_experiments.loop.outcome import Row
 from c3p_experiments.loop.report import table_rows, write_report
 from c3p_experiments.page_curves import by_kind
-from c3p_rough_ground.closed_chain import LockedSlip, Run, locked_slip, place, simulate
+from c3p_rough_ground.closed_chain import (
+    LockedSlip,
+    Run,
+    Stepping,
+    locked_slip,
+    place,
+    simulate,
+)
 from c3p_rough_ground.terrain import SplineGround, Terrain
 from c3p_rough_ground.vehicles import pvc_tricycle as vehicle_of
 from c3p_rough_ground.worlds.terrain_files import load_terrain
@@ -181,7 +188,7 @@ def drive(case: GroundCase, robot: str | Path = 'pvc_tricycle', seed: int = 0,
     for _ in range(1 + TIMED):
         # the first one may have to compile
         begin = time.perf_counter()
-        run = simulate(tricycle, terrain, start, DESIRED, duration, STEP)
+        run = simulate(tricycle, terrain, start, DESIRED, duration, Stepping(STEP))
         taken.append(time.perf_counter() - begin)
     state = conditioning(run)
     slip = locked_slip(run)

@@ -25,7 +25,14 @@ from c3p_experiments.kelly.shuttle import (
     spatial_berthing,
 )
 from c3p_experiments.page_curves import save_page
-from c3p_multibody.constraints import ConstrainedMotion, Record, Weld, evaluate, svd_basis
+from c3p_multibody.constraints import (
+    ConstrainedMotion,
+    MotionSettings,
+    Record,
+    Weld,
+    evaluate,
+    svd_basis,
+)
 from c3p_multibody.constraints.kinds import pose
 from c3p_multibody.trees import crba, momentum
 from c3p_plots import style
@@ -69,7 +76,7 @@ def berth(plan: Berth) -> tuple[Berth, Record, dict[str, Any]]:
     tree = plan.tree
     q, qd = start_of(plan)
     law = _law(plan, q)
-    motion = ConstrainedMotion(tree, q, qd, torque=law, step=STEP)
+    motion = ConstrainedMotion(tree, q, qd, torque=law, settings=MotionSettings(STEP))
     motion.advance(CAPTURE)
     tip = place_of(plan, motion.q, plan.hand, plan.reach)
     capture_miss = float(np.linalg.norm(tip - place_of(plan, motion.q, 'satellite', FIXTURE)))

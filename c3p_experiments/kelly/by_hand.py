@@ -26,7 +26,13 @@ from c3p_experiments.kelly.page import head
 from c3p_experiments.kelly.shuttle import FIXTURE, planar_berthing
 from c3p_experiments.loop.outcome import Row
 from c3p_experiments.page_curves import save_page
-from c3p_multibody.constraints import ConstrainedMotion, Weld, evaluate, svd_basis
+from c3p_multibody.constraints import (
+    ConstrainedMotion,
+    MotionSettings,
+    Weld,
+    evaluate,
+    svd_basis,
+)
 from c3p_multibody.constraints.kinds import pose
 from c3p_multibody.trees import crba, momentum
 
@@ -76,7 +82,8 @@ class Berthing:
         """Start with a satellite that drifts towards the hand."""
         self._plan = planar_berthing()
         q, qd = start_of(self._plan, AHEAD)
-        self.motion = ConstrainedMotion(self._plan.tree, q, qd, torque=self._torque, step=STEP)
+        self.motion = ConstrainedMotion(self._plan.tree, q, qd, torque=self._torque,
+                                        settings=MotionSettings(STEP))
         self.grappled = self.latched = self.released = False
         self._held, self._rate, self._since = q[self._plan.arm], np.zeros(3), 0.0
         self._inertia: Array | None = None

@@ -11,7 +11,7 @@ import numpy as np
 from c3p_description.model import Array
 from c3p_experiments.kelly.page import TIME, closures, energies, head, lines_at, outline
 from c3p_experiments.page_curves import save_page
-from c3p_multibody.constraints import ConstrainedMotion, Contact, Record
+from c3p_multibody.constraints import ConstrainedMotion, Contact, MotionSettings, Record
 from c3p_multibody.trees import Body, Joint, Tree
 from c3p_plots import style
 
@@ -84,7 +84,7 @@ def run_chain(out: str | Path) -> dict[str, Any]:
     q[:3] = START
     motion = ConstrainedMotion(tree, q, np.zeros(tree.count), contacts=chain_contacts(),
                                torque=springs, damping=[0, 0, 0] + [DAMPING] * (LINKS - 1),
-                               step=STEP, hold=HOLD)
+                               settings=MotionSettings(STEP, HOLD))
     motion.advance(DURATION)
     record = motion.record
     joints = joints_of(record.q)

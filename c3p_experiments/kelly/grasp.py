@@ -21,7 +21,7 @@ from c3p_experiments.kelly.page import (
     stairs,
 )
 from c3p_experiments.page_curves import save_page
-from c3p_multibody.constraints import ConstrainedMotion, Contact, Record, Weld
+from c3p_multibody.constraints import ConstrainedMotion, Contact, MotionSettings, Record, Weld
 from c3p_multibody.trees import Body, Joint, Tree, bias, crba, point_jacobian
 from c3p_plots import style
 
@@ -156,7 +156,8 @@ def run_grasp(out: str | Path) -> dict[str, Any]:
     corners = [Contact(body='box', point=(side * BOX[0] / 2, -BOX[1] / 2, 0), normal=(0, 1, 0),
                        restitution=0.2, name=f'corner {name}')
                for side, name in ((-1, 'left'), (1, 'right'))]
-    motion = ConstrainedMotion(tree, q, qd, contacts=corners, torque=law, step=STEP)
+    motion = ConstrainedMotion(tree, q, qd, contacts=corners, torque=law,
+                               settings=MotionSettings(STEP))
     motion.advance(CATCH)
     hits = []
     for arm, name in enumerate(('left', 'right')):

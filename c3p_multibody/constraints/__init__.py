@@ -17,7 +17,7 @@ from c3p_multibody.constraints.kinds import (
     RollingWheel,
     Weld,
 )
-from c3p_multibody.constraints.motion import ConstrainedMotion
+from c3p_multibody.constraints.motion import ConstrainedMotion, MotionSettings
 from c3p_multibody.constraints.null_space import (
     RANK_TOLERANCE,
     NullSpace,
@@ -33,7 +33,8 @@ from c3p_multibody.constraints.solvers import METHODS, Solution, consistent_velo
 from c3p_multibody.constraints.unilateral import Pushing, pushing
 
 __all__ = ['METHODS', 'RANK_TOLERANCE', 'ConstrainedDynamics', 'ConstrainedMotion', 'Constraint',
-           'ConstraintError', 'Contact', 'Distance', 'Event', 'Impact', 'KnifeEdge', 'NullSpace',
-           'PlanarLoop', 'Point', 'Pushing', 'Record', 'RollingBall', 'RollingWheel', 'Rows',
-           'Solution', 'Weld', 'consistent_velocity', 'evaluate', 'impact', 'pushing', 'qr_basis',
-           'solve', 'svd_basis', 'zero_eigenvalue_basis']
+           'ConstraintError', 'Contact', 'Distance', 'Event', 'Impact', 'KnifeEdge',
+           'MotionSettings', 'NullSpace', 'PlanarLoop', 'Point', 'Pushing', 'Record',
+           'RollingBall', 'RollingWheel', 'Rows', 'Solution', 'Weld', 'consistent_velocity',
+           'evaluate', 'impact', 'pushing', 'qr_basis', 'solve', 'svd_basis',
+           'zero_eigenvalue_basis']

@@ -10,6 +10,7 @@ instant found by Brent's method.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -48,6 +49,56 @@ SAME_TIME = 1e-9
 STABILISATIONS = ('projection', 'baumgarte', 'none')
 
 
+@dataclass(frozen=True)
+class MotionSettings:
+    """
+    Settings of the integration of a `ConstrainedMotion`.
+
+    Attributes
+    ----------
+    step : float, s
+    hold : int
+        Steps for which the torque is held.
+    stabilisation : str
+        ``'projection'`` of place and velocity after each step, in the metric of A;
+        ``'baumgarte'``; or ``'none'``.
+    frequency : float, rad/s
+        Baumgarte's ω.
+    rest_speed : float, m/s
+        A contact that closes more slowly does not bounce (first guard against Zeno behaviour; the
+        second one is in `Contacts`).
+    generated : bool
+        Straight-line code for each set of constraints that is in force for 256 steps, compiled
+        then (about 1 s) and kept: the same motion to rounding, about ten times as fast. States in
+        which the rows are not clearly independent use the general solver.
+
+    Raises
+    ------
+    ConstraintError
+        A step or a number of steps that is not positive, or an unknown stabilisation.
+    """
+
+    step: float = 1e-3
+    hold: int = 1
+    stabilisation: str = 'projection'
+    frequency: float = 50.0
+    rest_speed: float = 1e-3
+    generated: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        if not self.step > 0.0:
+            raise ConstraintError(f'step = {self.step}: must be positive, s')
+        if self.stabilisation not in STABILISATIONS:
+            raise ConstraintError(f'stabilisation = {self.stabilisation!r}: must be one of '
+                                  f'{", ".join(STABILISATIONS)}')
+        if self.hold < 1:
+            raise ConstraintError(f'hold = {self.hold}: must be one step or more')
+
+
+DEFAULT = MotionSettings()
+
+
 class ConstrainedMotion:
     """
     A tree that moves under constraints and contacts.
@@ -62,23 +113,11 @@ class ConstrainedMotion:
     contacts : sequence of Contact
         Monitored throughout.
     torque : (n,) array_like or callable
-        τ, constant or ``torque(time, q, qd)``, evaluated once in `hold` steps and held.
+        τ, constant or ``torque(time, q, qd)``, evaluated once in `hold` steps of the settings and
+        held.
     damping : float or (n,) array_like
         Viscous friction of the joints, N·m·s/rad or N·s/m.
-    step : float, s
-    hold : int
-    stabilisation : str
-        ``'projection'`` of place and velocity after each step, in the metric of A;
-        ``'baumgarte'``; or ``'none'``.
-    frequency : float, rad/s
-        Baumgarte's ω.
-    rest_speed : float, m/s
-        A contact that closes more slowly does not bounce (first guard against Zeno behaviour; the
-        second one is in `Contacts`).
-    generated : bool
-        Straight-line code for each set of constraints that is in force for 256 steps, compiled
-        then (about 1 s) and kept: the same motion to rounding, about ten times as fast. States in
-        which the rows are not clearly independent use the general solver.
+    settings : MotionSettings
 
     Attributes
     ----------
@@ -88,7 +127,7 @@ class ConstrainedMotion:
     Raises
     ------
     ConstraintError
-        An invalid constraint, contact, state or option.
+        An invalid constraint, contact or state.
 
     Notes
     -----
@@ -111,29 +150,25 @@ class ConstrainedMotion:
 
     def __init__(self, tree: Tree, q: ArrayLike, qd: ArrayLike,
                  constraints: Sequence[Constraint] = (), contacts: Sequence[Contact] = (), *,
-                 torque: Torque = 0.0, damping: float | ArrayLike = 0.0, step: float = 1e-3,
-                 hold: int = 1, stabilisation: str = 'projection', frequency: float = 50.0,
-                 rest_speed: float = 1e-3, generated: bool = False) -> None:
+                 torque: Torque = 0.0, damping: float | ArrayLike = 0.0,
+                 settings: MotionSettings = DEFAULT) -> None:
         """Check the arguments; project the state onto the constraints."""
-        if not step > 0.0:
-            raise ConstraintError(f'step = {step}: must be positive, s')
-        if stabilisation not in STABILISATIONS:
-            raise ConstraintError(f'stabilisation = {stabilisation!r}: must be one of '
-                                  f'{", ".join(STABILISATIONS)}')
-        if hold < 1:
-            raise ConstraintError(f'hold = {hold}: must be one step or more')
-        self.tree, self.time, self.step, self._hold = tree, 0.0, float(step), int(hold)
+        self.tree = tree
+        self.time = 0.0
+        self.step = float(settings.step)
+        self._hold = int(settings.hold)
         self._state = np.zeros((VECTORS, tree.count))
         self._state[kernels.Q], self._state[kernels.QD] = (checked(tree, 'q', q),
                                                            checked(tree, 'qd', qd))
         damps = np.broadcast_to(np.asarray(damping, float), (tree.count,))
         self._state[kernels.DAMPING] = checked(tree, 'damping', damps)
         self.torque = torque
-        self._contacts = Contacts(tree, contacts, rest_speed, self.step)
-        self._frequency = float(frequency) if stabilisation == 'baumgarte' else 0.0
+        self._contacts = Contacts(tree, contacts, settings.rest_speed, self.step)
+        baumgarte = settings.stabilisation == 'baumgarte'
+        self._frequency = float(settings.frequency) if baumgarte else 0.0
         self._rule = kernels.SolverRule(DISAGREEMENT, self._contacts.margin,
-                                        stabilisation == 'projection')
-        self._generated = generated
+                                        settings.stabilisation == 'projection')
+        self._generated = settings.generated
         self._ages: dict[TracedSystem, int] = {}
         self._code: Generated | None = None
         self._system: TracedSystem | None = None

@@ -90,21 +90,32 @@ def _patch(terrain: Terrain) -> tuple[float, float, float, float]:
 
 class Stepping(NamedTuple):
     """
-    Method of integration, as in `simulate`.
+    Method of integration.
 
     Attributes
     ----------
     step : float, s
-    method, stabilisation : str
+        Period of the records, and step of the fixed method.
+    method : {'rk4', 'adaptive'}
+        Fixed steps of fourth order, or Cash and Karp's pair of fifth and fourth order with error
+        control, its steps capped by the terrain's `feature_length`.
+    stabilisation : {'projection', 'baumgarte', 'none'}
+        Stabilisation of the closure. Baumgarte's adds `rate` times the Newton step of the closure
+        to the rates; it serves for comparison.
     tolerance : float, m
+        Error of one adaptive step; angles count by the radius or size that they move.
     rate : float, 1/s
+        Of Baumgarte's stabilisation.
     """
 
-    step: float
+    step: float = 0.02
     method: str = 'rk4'
     stabilisation: str = 'projection'
     tolerance: float = TOLERANCE
     rate: float = 20.0
+
+
+DEFAULT = Stepping()
 
 
 def plan(vehicle: Vehicle, terrain: Terrain, desired: Desired, duration: float,
@@ -196,9 +207,8 @@ def drive(vehicle: Vehicle, ground: GroundArrays, checked: RunPlan, memory: Marc
 
 
 def simulate(vehicle: Vehicle, terrain: Terrain, state: State, desired: Desired, duration: float,
-             step: float = 0.02, method: str = 'rk4', stabilisation: str = 'projection',
-             weights: ArrayLike | None = None, camber_gain: float = 0.0,
-             tolerance: float = TOLERANCE, rate: float = 20.0) -> Run:
+             stepping: Stepping = DEFAULT, weights: ArrayLike | None = None,
+             camber_gain: float = 0.0) -> Run:
     """
     Simulate a vehicle on the ground.
 
@@ -213,23 +223,13 @@ def simulate(vehicle: Vehicle, terrain: Terrain, state: State, desired: Desired,
         joined by straight lines; or a function of the time since the start.
     duration : float, s
         A whole number of steps.
-    step : float, s
-        Period of the records, and step of the fixed method.
-    method : {'rk4', 'adaptive'}
-        Fixed steps of fourth order, or Cash and Karp's pair of fifth and fourth order with error
-        control, its steps capped by the terrain's `feature_length`.
-    stabilisation : {'projection', 'baumgarte', 'none'}
-        Stabilisation of the closure. Baumgarte's adds `rate` times the Newton step of the closure
-        to the rates; it serves for comparison.
+    stepping : Stepping
+        Step, method and stabilisation of the integration.
     weights : (m,) array_like, optional
         Of the projection of the inputs, see `velocity`; a joint of infinite weight keeps its
         desired rate, and wheels slip where that is not possible.
     camber_gain : float, 1/s
         k of ``θ̇_d = desired − k θ`` for the joints in ``vehicle.camber``.
-    tolerance : float, m
-        Error of one adaptive step; angles count by the radius or size that they move.
-    rate : float, 1/s
-        Of Baumgarte's stabilisation.
 
     Returns
     -------
@@ -257,8 +257,7 @@ def simulate(vehicle: Vehicle, terrain: Terrain, state: State, desired: Desired,
     >>> run.position[-1].round(9).tolist()  # angle times radius
     [0.6, 0.0, 0.3]
     """
-    checked = plan(vehicle, terrain, desired, duration,
-                   Stepping(step, method, stabilisation, tolerance, rate), weights, camber_gain)
+    checked = plan(vehicle, terrain, desired, duration, stepping, weights, camber_gain)
     memory = memory_of(vehicle, len(checked.tableau.b))
     memory.state[:] = vehicle.pack_state(state)
     records = records_for(checked.periods + 1, *vehicle.size)
@@ -267,5 +266,5 @@ def simulate(vehicle: Vehicle, terrain: Terrain, state: State, desired: Desired,
     events = () if code == kernels.NOTHING else (
         _event(vehicle, memory.state, when, code, which, number),)
     states, rates, table, turning = (part[:reached + 1] for part in records)
-    return Run(vehicle, terrain, step * np.arange(reached + 1), states, rates, table, turning,
-               checked_weights(vehicle, weights), method, stabilisation, step, events)
+    return Run(vehicle, terrain, stepping.step * np.arange(reached + 1), states, rates, table,
+               turning, checked_weights(vehicle, weights), *stepping[1:3], stepping.step, events)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Many independent runs: one after the other, in as many threads as are given.
+Many independent runs: one after the other, or in the threads that are given.
 
 Each has the bits of a run of `simulate`. The kernel releases the GIL: the caller provides threads,
-``rollouts(…, workers=2, spread=ThreadPoolExecutor(2).map)``.
+``rollouts(…, spread=ThreadPoolExecutor(2).map)``.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class Rollouts(NamedTuple):
 
 def rollouts(vehicle: Vehicle, terrain: Terrain, states: State | Sequence[State],
              desired: ArrayLike, duration: float, step: float = 0.02, every: int = 0,
-             workers: int = 1, spread: Callable[..., Iterable[Any]] = map,
-             weights: ArrayLike | None = None, camber_gain: float = 0.0) -> Rollouts:
+             spread: Callable[..., Iterable[Any]] = map, weights: ArrayLike | None = None,
+             camber_gain: float = 0.0) -> Rollouts:
     """
     Simulate a vehicle B times from given states, projected fourth-order steps.
 
@@ -71,10 +71,8 @@ def rollouts(vehicle: Vehicle, terrain: Terrain, states: State | Sequence[State]
     duration, step : float, s
     every : int
         Keep the first and then each `every`-th record; 0 keeps the last alone.
-    workers : int
-        Number of parts into which the runs are divided.
     spread : callable
-        Calls a function for each part: `map` sequentially, the ``map`` of a ThreadPoolExecutor in
+        Calls a function for each run: `map` sequentially, the ``map`` of a ThreadPoolExecutor in
         parallel.
     weights, camber_gain
         As in `simulate`.
@@ -95,9 +93,8 @@ def rollouts(vehicle: Vehicle, terrain: Terrain, states: State | Sequence[State]
     if not isinstance(states, State) and len(starts) != len(given):
         raise ValueError(f'{len(starts)} states and {len(given)} rows of desired rates: give '
                          'equally many, or one state for all')
-    if every < 0 or workers < 1:
-        raise ValueError(f'every = {every}, workers = {workers}: every must not be negative, '
-                         'workers at least 1')
+    if every < 0:
+        raise ValueError(f'every = {every}: must not be negative')
     checked = plan(vehicle, terrain, given[_worst(vehicle, given)], duration, Stepping(step),
                    weights, camber_gain)
     packed = [vehicle.pack_state(one) for one in starts]
@@ -108,22 +105,21 @@ def rollouts(vehicle: Vehicle, terrain: Terrain, states: State | Sequence[State]
     time = np.empty(batch)
     codes = np.empty(batch, int)
 
-    def work(part: int) -> None:
+    def work(b: int) -> None:
         memory = memory_of(vehicle, len(checked.tableau.b))
         records = records_for(kept + 1, *vehicle.size)
-        for b in range(part, batch, workers):
-            # of B states its own, or the one for all
-            memory.state[:] = packed[b % len(packed)]
-            table = rate_table(vehicle, given[b], checked.periods, checked.settings.period)
-            run = checked._replace(inputs=checked.inputs._replace(table=table))
-            # without records the last state alone is kept
-            count, time[b], codes[b], _, _ = drive(vehicle, ground, run, memory,
-                                                   every or max(checked.periods, 1), records)
-            have = count // every + 1 if every else 0
-            ends[b, :have] = records.states[:have]
-            ends[b, have:] = memory.state
+        # of B states its own, or the one for all
+        memory.state[:] = packed[b % len(packed)]
+        table = rate_table(vehicle, given[b], checked.periods, checked.settings.period)
+        run = checked._replace(inputs=checked.inputs._replace(table=table))
+        # without records the last state alone is kept
+        count, time[b], codes[b], _, _ = drive(vehicle, ground, run, memory,
+                                               every or max(checked.periods, 1), records)
+        have = count // every + 1 if every else 0
+        ends[b, :have] = records.states[:have]
+        ends[b, have:] = memory.state
 
-    for _ in spread(work, range(workers)):
+    for _ in spread(work, range(batch)):
         pass
     return Rollouts(ends, time, tuple(WHAT[code] for code in codes))
 

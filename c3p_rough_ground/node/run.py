@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from c3p_description.pvc_model import PvcTricycle
 from c3p_description.vehicle_model import RoughVehicle
-from c3p_rough_ground.closed_chain.motion import simulate
+from c3p_rough_ground.closed_chain.motion import Stepping, simulate
 from c3p_rough_ground.closed_chain.placement import place
 from c3p_rough_ground.closed_chain.run import Run
 from c3p_rough_ground.terrain import Terrain
@@ -105,8 +105,8 @@ class RoughGroundRun:
 
     def _run(self, desired: Array, period: float) -> Run:
         # the adaptive method takes shorter steps on rough ground
-        return simulate(self._vehicle, self.terrain, self.state, desired, period, step=period,
-                        method='adaptive', weights=self._weights)
+        return simulate(self._vehicle, self.terrain, self.state, desired, period,
+                        Stepping(period, 'adaptive'), self._weights)
 
     def _take(self, run: Run) -> None:
         """Adopt the final state of a run."""

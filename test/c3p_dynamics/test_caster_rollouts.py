@@ -29,15 +29,15 @@ def random_runs(rng, robot, batch, rows):
 
 @pytest.mark.parametrize('count', [2, 3, 4, 6])
 @pytest.mark.parametrize('rough, steered', [(False, False), (True, False), (True, True)])
-def test_each_robot_moves_with_the_bits_of_one_alone(count, rough, steered):
+def test_each_robot_moves_with_the_bits_of_one_alone(count, rough, steered, monkeypatch):
     rng = np.random.default_rng(count)
     robot = replace(random_robot(rng, count), steered=steered)
     robot = replace(robot, friction=FRICTION) if rough else robot
     # not divided evenly among the threads
+    monkeypatch.setattr('c3p_dynamics.rollouts.TOGETHER', 4)
     states, torques, wrenches = random_runs(rng, robot, 11, 3)
     with ThreadPoolExecutor(2) as pool:
-        got = rollouts(robot, states, torques, STEP, 20, wrenches, keep=True, workers=2,
-                       spread=pool.map)
+        got = rollouts(robot, states, torques, STEP, 20, wrenches, keep=True, spread=pool.map)
     assert rollouts(robot, states, torques, STEP, 20, wrenches).tolist() == got[:, -1].tolist()
     model = caster_model(robot)
     for b in range(11):
@@ -71,8 +71,7 @@ def test_a_motion_that_diverges_leaves_the_others_alone():
     ({'states': np.zeros((2, 13))}, 'states'), ({'torques': np.zeros((2, 3))}, 'torques'),
     ({'torques': np.zeros((3, 1, 3))}, 'torques'),
     ({'torques': np.full((2, 1, 3), np.nan)}, 'not finite'),
-    ({'wrenches': np.zeros(3)}, 'wrenches'), ({'step': 0.0}, 'step'), ({'count': 0}, 'count'),
-    ({'workers': 0}, 'workers')])
+    ({'wrenches': np.zeros(3)}, 'wrenches'), ({'step': 0.0}, 'step'), ({'count': 0}, 'count')])
 def test_what_does_not_fit_is_named(changes, text):
     given = {'states': np.zeros((2, 14)), 'torques': np.zeros((2, 1, 3)), 'step': STEP,
              'count': 1} | changes

@@ -14,6 +14,7 @@ from c3p_multibody.constraints import (
     ConstraintError,
     Distance,
     KnifeEdge,
+    MotionSettings,
     Point,
     RollingWheel,
     Weld,
@@ -79,8 +80,8 @@ def test_the_time_of_a_swing_is_that_of_the_energy_integral():
                                                       ('none', 1e-6)])
 def test_what_the_stabilisations_leave_of_a_coarse_four_bar(stabilisation, drift):
     tree, cut = four_bar()
-    motion = ConstrainedMotion(tree, closed(START), np.zeros(3), [cut], step=2e-3,
-                               stabilisation=stabilisation)
+    motion = ConstrainedMotion(tree, closed(START), np.zeros(3), [cut],
+                               settings=MotionSettings(2e-3, stabilisation=stabilisation))
     motion.advance(4.0)
     assert motion.error() < drift
     # each next one leaves at least ten times more
@@ -222,7 +223,7 @@ def test_grasp_carry_and_release_keep_momentum_and_account():
 def test_torques_may_come_from_a_law_and_their_work_is_booked():
     tree = Tree.from_connection([-1], [Joint('hinge', axis=(0, 1, 0))],
                                 [Body('rod', 1.0, (0, 0, -0.5), 0.1 * np.eye(3))])
-    motion = ConstrainedMotion(tree, [0.0], [0.0], step=2e-3,
+    motion = ConstrainedMotion(tree, [0.0], [0.0], settings=MotionSettings(2e-3),
                                torque=lambda time, q, qd: 8.0 * (1.0 - q) - 2.0 * qd)
     motion.advance(1.0)
     record = motion.record
@@ -241,7 +242,8 @@ def test_a_law_is_asked_once_in_the_steps_that_it_holds():
         asked.append(time)
         return [1.0 if len(asked) % 2 else -1.0, 0, 0]
 
-    motion = ConstrainedMotion(tree, np.zeros(3), np.zeros(3), torque=law, step=1e-3, hold=5)
+    motion = ConstrainedMotion(tree, np.zeros(3), np.zeros(3), torque=law,
+                               settings=MotionSettings(hold=5))
     motion.advance(0.02)
     np.testing.assert_allclose(asked, [0, 0.005, 0.01, 0.015], atol=1e-15)
     assert motion.qd[0] == pytest.approx(0.0, abs=1e-15)
@@ -254,11 +256,11 @@ def test_what_cannot_be_is_refused_in_words():
     with pytest.raises(ConstraintError, match=r'cut, [xy] \(row [01]\) has an error of'):
         ConstrainedMotion(tree, q + [0, 0, 0.1], np.zeros(3), [cut])
     with pytest.raises(ConstraintError, match='step = 0'):
-        ConstrainedMotion(tree, q, np.zeros(3), step=0)
+        MotionSettings(step=0)
     with pytest.raises(ConstraintError, match='hold = 0'):
-        ConstrainedMotion(tree, q, np.zeros(3), hold=0)
+        MotionSettings(hold=0)
     with pytest.raises(ConstraintError, match='stabilisation'):
-        ConstrainedMotion(tree, q, np.zeros(3), stabilisation='hope')
+        MotionSettings(stabilisation='hope')
     with pytest.raises(ConstraintError, match='expected a Contact'):
         ConstrainedMotion(tree, q, np.zeros(3), contacts=[Point(body='crank')])
     motion = ConstrainedMotion(tree, q, np.zeros(3), [cut])

@@ -13,6 +13,7 @@ from c3p_multibody.constraints import (
     ConstraintError,
     Contact,
     Distance,
+    MotionSettings,
     Point,
     RollingWheel,
     Weld,
@@ -114,7 +115,7 @@ def test_a_second_impact_of_a_plastic_one_changes_nothing(seed, restitution):
 def test_a_welded_chain_keeps_its_constraint_and_its_energy_balance(seed):
     tree, weld, q, qd, tau = random_weld(seed)
     motion = ConstrainedMotion(tree, q, 0.1 * qd, [weld], torque=0.1 * tau, damping=0.01,
-                               step=5e-4)
+                               settings=MotionSettings(5e-4))
     motion.advance(0.05)
     assert motion.error() < 1e-8
     record = motion.record

@@ -6,7 +6,7 @@ import pytest
 from mechanisms import free_body
 from scipy.optimize import brentq
 
-from c3p_multibody.constraints import ConstrainedMotion, Contact
+from c3p_multibody.constraints import ConstrainedMotion, Contact, MotionSettings
 from c3p_multibody.trees import Body, Joint, Tree
 
 G = 9.81
@@ -53,8 +53,9 @@ def test_a_perfect_ball_bounces_for_ever_without_loss():
 
 def test_a_guard_ends_bouncing_even_where_slow_impacts_bounce():
     tree = Tree.from_connection([-1], [Joint('height', 'prismatic')], [Body('ball', 1.0)])
-    motion = ConstrainedMotion(tree, [0.01], [0.0], rest_speed=0.0,
-                               contacts=[Contact(body='ball', restitution=0.5)])
+    motion = ConstrainedMotion(tree, [0.01], [0.0],
+                               contacts=[Contact(body='ball', restitution=0.5)],
+                               settings=MotionSettings(rest_speed=0.0))
     motion.advance(0.3)
     assert motion.closed and motion.qd[0] == 0.0
     assert len(motion.record.events) < 40
@@ -71,8 +72,9 @@ def test_a_mass_slides_off_a_swinging_table_when_its_force_would_turn_negative()
     def spring(time, q, qd):
         return [1e3 * G - 1e3 * stiffness * q[0], 0.0]
 
-    motion = ConstrainedMotion(tree, [-amplitude, -amplitude], [0, 0], torque=spring, step=1e-4,
-                               contacts=[Contact(body='mass', base='table')])
+    motion = ConstrainedMotion(tree, [-amplitude, -amplitude], [0, 0], torque=spring,
+                               contacts=[Contact(body='mass', base='table')],
+                               settings=MotionSettings(1e-4))
     assert len(motion.closed) == 1
     motion.advance(0.14)
     opened, = (event for event in motion.record.events if event.kind == 'open')

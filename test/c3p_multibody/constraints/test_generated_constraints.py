@@ -14,6 +14,7 @@ from c3p_multibody.constraints import (
     ConstrainedMotion,
     Contact,
     Distance,
+    MotionSettings,
     Point,
     RollingBall,
     Weld,
@@ -162,7 +163,8 @@ def test_motion_of_a_four_bar_with_torque_friction_and_drive(stabilisation):
     motions = []
     for flag in (False, True):
         motion = ConstrainedMotion(tree, q, np.zeros(3), [cut], torque=(0.3, 0, 0), damping=0.05,
-                                   stabilisation=stabilisation, generated=flag)
+                                   settings=MotionSettings(
+                                       stabilisation=stabilisation, generated=flag))
         motion.advance(0.2)
         motion.add(Distance(body='coupler', point=(0.9, 0, 0), place=(2.0, 1.0, 0),
                             length=reach + _change(tree, spin, q, motion.q), rate=0.2))
@@ -192,7 +194,7 @@ def test_a_ball_bounces_and_rests_as_in_the_general_motion():
     records = []
     for flag in (False, True):
         motion = ConstrainedMotion(tree, [0, 1.0, 0], [0.5, 0, 0.1], contacts=[floor],
-                                   generated=flag)
+                                   settings=MotionSettings(generated=flag))
         motion.advance(3.0)
         records.append(motion.record)
     general, fast = records
@@ -209,9 +211,10 @@ def test_a_ball_rolls_on_dependent_rows_by_the_general_solver(monkeypatch):
     ball = RollingBall(body='ball', radius=0.5)
     # the same rows twice: rank 3 of 6
     start = [0, 0, 0.5, 0, 0, 0], [0.5, 0, 0, 0, 1.0, 0]
-    motions = [ConstrainedMotion(tree, *start, [ball, RollingBall(body='ball', radius=0.5,
-                                                                  name='again')],
-                                 generated=flag) for flag in (False, True)]
+    again = RollingBall(body='ball', radius=0.5, name='again')
+    motions = [ConstrainedMotion(tree, *start, [ball, again],
+                                 settings=MotionSettings(generated=flag))
+               for flag in (False, True)]
     for motion in motions:
         motion.advance(0.1)
     np.testing.assert_array_equal(motions[0].record.q, motions[1].record.q)

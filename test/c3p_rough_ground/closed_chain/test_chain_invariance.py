@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from c3p_description.pvc_model import PvcTricycle
-from c3p_rough_ground.closed_chain import place, simulate
+from c3p_rough_ground.closed_chain import Stepping, place, simulate
 from c3p_rough_ground.closed_chain._plan import METHODS
 from c3p_rough_ground.terrain import Hills
 from c3p_rough_ground.vehicles import caster_vehicle, four_wheel_rover, pvc_tricycle
@@ -78,8 +78,8 @@ def test_reversed_rates_drive_back_to_the_start(vehicle):
     desired = np.zeros(vehicle.size[0])
     desired[list(vehicle.spins)] = np.linspace(0.9, 1.1, vehicle.size[1])
     start = place(vehicle, HILLS, 0.0, 0.0, 0.3).require()
-    there = simulate(vehicle, HILLS, start, desired, 2.0, step=0.01)
-    back = simulate(vehicle, HILLS, there.state(), -desired, 2.0, step=0.01)
+    there = simulate(vehicle, HILLS, start, desired, 2.0, Stepping(0.01))
+    back = simulate(vehicle, HILLS, there.state(), -desired, 2.0, Stepping(0.01))
     assert np.linalg.norm(there.position[-1] - there.position[0]) > 0.1
     np.testing.assert_allclose(back.states[-1], there.states[0], atol=1e-7)
     np.testing.assert_allclose(back.position[::-1], there.position, atol=1e-7)

@@ -13,7 +13,7 @@ from grounded_vehicles import (
 )
 
 from c3p_description.pvc_model import PvcTricycle
-from c3p_rough_ground.closed_chain import StepError, place, simulate
+from c3p_rough_ground.closed_chain import StepError, Stepping, place, simulate
 from c3p_rough_ground.closed_chain.vehicle import yaw_of
 from c3p_rough_ground.terrain import Flat, HeightMap, Hills, Plateau, SplineGround
 from c3p_rough_ground.vehicles import pvc_tricycle
@@ -61,7 +61,7 @@ def test_closure_holds_over_half_an_hour_of_random_hills():
 
 def test_without_stabilisation_the_closure_drifts_and_baumgarte_is_worse_on_smooth_ground():
     start = tricycle_at(HILLS, 0, 0, 0.3)
-    runs = {how: simulate(TRICYCLE, HILLS, start, EQUAL_DRIVES, 20.0, stabilisation=how)
+    runs = {how: simulate(TRICYCLE, HILLS, start, EQUAL_DRIVES, 20.0, Stepping(stabilisation=how))
             for how in ('projection', 'none', 'baumgarte')}
     worst = {how: run.closure_l2.max() for how, run in runs.items()}
     assert worst['projection'] < 1e-13 < worst['none'] < 1e-10 < worst['baumgarte'] < 1e-6
@@ -73,7 +73,8 @@ def test_fixed_steps_have_fourth_order_and_the_adaptive_method_agrees():
     start = tricycle_at(HILLS, 0, 0, 0.3, [0.2, 0, 0, 0, 0, 0])
 
     def end(**how):
-        return simulate(TRICYCLE, HILLS, start, 5.0 * EQUAL_DRIVES, 4.0, **how).position[-1]
+        return simulate(TRICYCLE, HILLS, start, 5.0 * EQUAL_DRIVES, 4.0,
+                        Stepping(**how)).position[-1]
 
     exact = end(step=0.005)
     errors = [np.abs(end(step=step) - exact).max() for step in (0.1, 0.05)]
@@ -92,7 +93,7 @@ def test_functions_tables_and_constants_are_the_same_inputs():
     def swerve(t):
         return [0.3 * np.cos(t), 1.0, 0.0, 1.0, 0.0, 1.0]
 
-    coarse, fine = (simulate(TRICYCLE, HILLS, start, swerve, 2.0, step=step)
+    coarse, fine = (simulate(TRICYCLE, HILLS, start, swerve, 2.0, Stepping(step))
                     for step in (0.04, 0.01))
     assert np.abs(coarse.position[-1] - fine.position[-1]).max() < 1e-8
     assert np.abs(coarse.desired[:, 0] - 0.3 * np.cos(coarse.time)).max() < 1e-14
@@ -125,9 +126,9 @@ def test_camber_leans_under_equal_drives_and_weights_or_feedback_keep_it_small()
 def test_a_step_too_large_for_the_ground_names_step_length_and_remedy():
     start = tricycle_at(Plateau(), 0, 0, 0)
     with pytest.raises(StepError, match=r'step = 1.*travels.*take a step of at most'):
-        simulate(TRICYCLE, Plateau(), start, 10.0 * EQUAL_DRIVES, 5.0, step=1.0)
-    run = simulate(TRICYCLE, Plateau(), start, 10.0 * EQUAL_DRIVES, 5.0, step=1.0,
-                   method='adaptive')
+        simulate(TRICYCLE, Plateau(), start, 10.0 * EQUAL_DRIVES, 5.0, Stepping(1.0))
+    run = simulate(TRICYCLE, Plateau(), start, 10.0 * EQUAL_DRIVES, 5.0,
+                   Stepping(1.0, 'adaptive'))
     assert run.position[-1, 2] == pytest.approx(1.3, abs=1e-3)
 
 
@@ -148,7 +149,7 @@ def test_a_wheel_that_bridges_a_valley_ends_the_run_as_a_second_contact():
     # waves of 1 m with hollows of 0.21 m radius, the wheel has 0.3 m
     ground = Hills([0.12], [[2.0 * np.pi, 0.0]], [0.0])
     start = tricycle_at(ground, -0.05, 0, 0)
-    run = simulate(TRICYCLE, ground, start, EQUAL_DRIVES, 12.0, step=0.01)
+    run = simulate(TRICYCLE, ground, start, EQUAL_DRIVES, 12.0, Stepping(0.01))
     event = run.events[0]
     assert event.what == 'second contact' and event.number < 0.0
     assert 'inside the ground' in event.text and 'smaller wheel' in event.text
@@ -175,9 +176,10 @@ def test_the_end_of_a_map_ends_the_run():
 
 @pytest.mark.parametrize('changes, text', [
     ({'desired': np.ones(5)}, 'desired'), ({'desired': np.ones((7, 6))}, 'one for each'),
-    ({'duration': -1.0}, 'duration'), ({'duration': 0.99, 'step': 0.02}, 'whole number'),
-    ({'step': 0.0}, 'step = 0'), ({'method': 'euler'}, 'method'),
-    ({'stabilisation': 'glue'}, 'stabilisation'), ({'weights': -np.ones(6)}, 'weights')])
+    ({'duration': -1.0}, 'duration'), ({'duration': 0.99}, 'whole number'),
+    ({'stepping': Stepping(0.0)}, 'step = 0'), ({'stepping': Stepping(method='euler')}, 'method'),
+    ({'stepping': Stepping(stabilisation='glue')}, 'stabilisation'),
+    ({'weights': -np.ones(6)}, 'weights')])
 def test_wrong_questions_are_named(changes, text):
     asked = {'desired': EQUAL_DRIVES, 'duration': 1.0, **changes}
     with pytest.raises(ValueError, match=text):

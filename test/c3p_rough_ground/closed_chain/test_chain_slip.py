@@ -66,8 +66,7 @@ def test_rollouts_are_the_runs_one_by_one(workers):
     start = tricycle_at(HILLS, 0, 0, 0.3)
     desired = np.array([[0.05 * k, 1.0, 0.0, 1.0 + 0.1 * k, 0.0, 1.0] for k in range(5)])
     with ThreadPoolExecutor(workers) as pool:
-        many = rollouts(TRICYCLE, HILLS, start, desired, 2.0, every=25, workers=workers,
-                        spread=pool.map)
+        many = rollouts(TRICYCLE, HILLS, start, desired, 2.0, every=25, spread=pool.map)
     assert many.states.shape == (5, 5, 28) and many.ended == ('',) * 5
     for one, rates in zip(many.states, desired, strict=True):
         run = simulate(TRICYCLE, HILLS, start, rates, 2.0)
@@ -87,7 +86,7 @@ def test_rollouts_that_end_early_say_so_and_keep_their_last_state():
 
 @pytest.mark.parametrize('states, desired, changes, text', [
     (1, np.ones(6), {}, 'shape'), (2, np.ones((3, 6)), {}, 'equally many'),
-    (1, np.ones((3, 5)), {}, 'desired'), (1, np.ones((3, 6)), {'workers': 0}, 'workers')])
+    (1, np.ones((3, 5)), {}, 'desired'), (1, np.ones((3, 6)), {'every': -1}, 'every')])
 def test_rollouts_name_what_does_not_fit(states, desired, changes, text):
     start = tricycle_at(HILLS, 0, 0, 0.3)
     with pytest.raises(ValueError, match=text):

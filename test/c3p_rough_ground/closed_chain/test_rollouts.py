@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from grounded_vehicles import HILLS, TRICYCLE, tricycle_at
 
-from c3p_rough_ground.closed_chain import place, rollouts, simulate
+from c3p_rough_ground.closed_chain import Stepping, place, rollouts, simulate
 from c3p_rough_ground.terrain import Flat, Hills, Incline, Plateau, SplineGround
 from c3p_rough_ground.vehicles import four_wheel_rover
 
@@ -31,10 +31,11 @@ def test_each_of_many_runs_is_the_run_alone(ground):
     starts = [tricycle_at(ground, 0.1 * k, -0.2 * k, 0.3 * k) for k in range(11)]
     step = 0.01
     with ThreadPoolExecutor(2) as pool:
-        many = rollouts(TRICYCLE, ground, starts, desired, 1.5, step, every=50, workers=2,
+        many = rollouts(TRICYCLE, ground, starts, desired, 1.5, step, every=50,
                         spread=pool.map, camber_gain=1.0)
     for k in range(11):
-        run = simulate(TRICYCLE, ground, starts[k], desired[k], 1.5, step, camber_gain=1.0)
+        run = simulate(TRICYCLE, ground, starts[k], desired[k], 1.5, Stepping(step),
+                       camber_gain=1.0)
         assert many.ended[k] == (run.events[0].what if run.events else '')
         kept = run.states[::50]
         assert many.states[k, :len(kept)].tolist() == kept.tolist()

@@ -8,7 +8,7 @@ PROGRAM = """
 import json
 import numpy as np
 from c3p_description.pvc_model import PvcTricycle
-from c3p_rough_ground.closed_chain import place, simulate
+from c3p_rough_ground.closed_chain import Stepping, place, simulate
 from c3p_rough_ground.vehicles import pvc_tricycle
 from c3p_rough_ground.vehicles import four_wheel_rover
 from c3p_rough_ground.terrain import Hills, SplineGround
@@ -19,7 +19,7 @@ for robot, ground in ((pvc_tricycle(PvcTricycle('one', 1.2, 0.6, 0.1, 0.25, 0.05
     asked = np.full(robot.size[0], 0.1)
     asked[list(robot.spins)] = 1.0
     for method in ('rk4', 'adaptive'):
-        run = simulate(robot, ground, start, asked, 0.2, 0.05, method=method)
+        run = simulate(robot, ground, start, asked, 0.2, Stepping(0.05, method))
         assert not run.ended_early
         out += [run.states[-1], run.joint_rates[-1], run.platform_twist[-1]]
 print(json.dumps([np.ravel(part).tolist() for part in out]))
