@@ -45,11 +45,12 @@ MANY = 64
 
 
 @kernel
-def rates_loop(packed, ground, state, desired, scale, work, out, count):
+def rates_loop(packed, ground, vectors, block, sizes, out, count):
     """Compiled loop over the right-hand side; the state changes each time."""
+    state, desired, scale = vectors
     for _ in range(count):
         state[0] += 1e-15 * out[0]
-        _rate_kernels.rates(packed, ground, state, desired, scale, work, out)
+        _rate_kernels.rates(packed, ground, state, desired, scale, block, sizes, out)
 
 
 def right_hand_sides(ground: Terrain) -> tuple[Callable[[], float], Callable[[], float], float]:
@@ -57,7 +58,8 @@ def right_hand_sides(ground: Terrain) -> tuple[Callable[[], float], Callable[[],
     state = place(TRICYCLE, ground, 1.0, 2.0, 0.3, [0.2, 0, 0.1, 0, -0.1, 0]).require()
     packed, memory = TRICYCLE.pack_state(state), memory_of(TRICYCLE)
     scale, out = np.ones(6), np.zeros(len(packed))
-    arguments = (TRICYCLE.packed, ground_arrays(ground), packed, DESIRED, scale, memory.work, out)
+    arguments = (TRICYCLE.packed, ground_arrays(ground), (packed, DESIRED, scale),
+                 memory.work.block, memory.work.values, out)
 
     def fast() -> float:
         start = time.process_time()

@@ -18,11 +18,8 @@ OWN            velocity of the touching point and of the wheel in the platform: 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
-import numpy as np
-
-from c3p_kernels.compiled import inlined, kernel
+from c3p_kernels.compiled import inlined, inner
 from c3p_kernels.elementary import circle
 from c3p_rough_ground.closed_chain.description import SLIDING, SPINNING
 from c3p_rough_ground.rolling_contact._kernels import ground_forms, profile, wheel_forms
@@ -43,42 +40,6 @@ PSI = 37
 OFF = 39
 TWIST = 42
 OWN = 45
-WIDTH = 51
-
-
-class Work(NamedTuple):
-    """
-    Memory of the kernels, for m joints, n wheels, `links` links of chains and s settling joints.
-
-    Attributes
-    ----------
-    frame : (m + 1, 12) array
-        Axes x, y, z and origin of each body in {G}; the first is the platform.
-    contact : (n, 51) array
-        A row per contact with the columns above.
-    column : (links, 3) array
-        Velocity of the contact point by a unit rate of each joint of its chain.
-    rows : (3 n − 6, m + 1) array
-        Input constraints.
-    normal : (n, s + 4) array
-        Equations of the closure along the normals.
-    note : (6,) array
-        Margin (smallest eigenvalue of Kw + K*, 1/m), its wheel, angular velocity of the platform
-        in {G} (3), smallest to largest pivot of the input constraints.
-    """
-
-    frame: np.ndarray
-    contact: np.ndarray
-    column: np.ndarray
-    rows: np.ndarray
-    normal: np.ndarray
-    note: np.ndarray
-
-
-def workspace(m, n, links, settling):
-    """Return the memory for m joints, n wheels, `links` links of chains and settling joints."""
-    return Work(np.zeros((m + 1, 12)), np.zeros((n, WIDTH)), np.zeros((links, 3)),
-                np.zeros((3 * n - 6, m + 1)), np.zeros((n, settling + 4)), np.zeros(6))
 
 
 @inlined
@@ -242,20 +203,28 @@ def mismatch(contact, i):
     return math.sqrt(max(x * x + y * y + z * z, tx * tx + ty * ty + tz * tz))
 
 
-@kernel
-def geometry(vehicle, ground, state, work):
-    """Write all frames, both sides of all contacts and their mismatches; return the largest."""
+@inner
+def contacts(vehicle, ground, state, work):
+    """Write all frames and both sides of all contacts."""
     platform_frame(state, work.frame)
     chains(vehicle, state, work.frame)
     m = vehicle.tree.shape[0]
     contact = work.contact
-    worst = 0.0
-    for i in range(vehicle.wheel.shape[0]):
+    for i in range(contact.shape[0]):
         at = POSE + m + 5 * i
         spin = state[POSE + vehicle.chain[vehicle.wheel[i, 1] - 1, 1]]
         wheel_side(vehicle, i, work.frame, spin, state[at], state[at + 1], contact)
         ground_side(ground, state[at + 2], state[at + 3], contact, i)
         contact[i, PSI], contact[i, PSI + 1] = circle(state[at + 4])
+
+
+@inner
+def geometry(vehicle, ground, state, work):
+    """Write all frames, both sides of all contacts and their mismatches; return the largest."""
+    contacts(vehicle, ground, state, work)
+    contact = work.contact
+    worst = 0.0
+    for i in range(contact.shape[0]):
         size = mismatch(contact, i)
         # one that is not finite is the largest
         worst = worst if size <= worst else size

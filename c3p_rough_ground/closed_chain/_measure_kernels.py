@@ -30,6 +30,7 @@ from c3p_rough_ground.closed_chain._geometry_kernels import (
     wheel_side,
 )
 from c3p_rough_ground.closed_chain._rate_kernels import columns, wheel_motion
+from c3p_rough_ground.closed_chain.chain_states import cut_work
 from c3p_rough_ground.rolling_contact._kernels import rates
 
 
@@ -121,12 +122,16 @@ def measures_of(count, wheels):
 
 
 @kernel
-def residuals(vehicle, ground, records, work, poses, out):
-    """Write the measures of recorded states; `poses` (n, 3, 4) is work memory."""
+def residuals(vehicle, ground, records, block, sizes, poses, out):
+    """
+    Write the measures of recorded states.
+
+    `block` and `sizes` are those of a ChainWork, `poses` (n, 3, 4) is work memory.
+    """
     vehicle = borrowed(vehicle)
     ground = borrowed(ground)
     records = borrowed(records)
-    work = borrowed(work)
+    work = cut_work(block, sizes)
     poses = borrowed(poses)
     out = borrowed(out)
     states = records.states
@@ -154,8 +159,13 @@ def residuals(vehicle, ground, records, work, poses, out):
 
 
 @kernel
-def touching(vehicle, state, u_v, work, sign, out):
-    """Add to `out` (n, 3) where the material points of the wheels at `u_v` (n, 2) are."""
+def touching(vehicle, state, u_v, block, sizes, sign, out):
+    """
+    Add to `out` (n, 3) where the material points of the wheels at `u_v` (n, 2) are.
+
+    `block` and `sizes` are those of a ChainWork.
+    """
+    work = cut_work(block, sizes)
     platform_frame(state, work.frame)
     chains(vehicle, state, work.frame)
     for i in range(out.shape[0]):

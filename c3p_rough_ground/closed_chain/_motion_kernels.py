@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import math
 
-from c3p_kernels.compiled import borrowed, inlined, kernel, spliced
-from c3p_rough_ground.closed_chain._geometry_kernels import POSE, geometry
+from c3p_kernels.compiled import borrowed, inlined, inner, kernel, spliced
+from c3p_rough_ground.closed_chain._geometry_kernels import POSE, contacts, geometry
 from c3p_rough_ground.closed_chain._rate_kernels import correction, velocities
 from c3p_rough_ground.closed_chain._scan_kernels import scan
+from c3p_rough_ground.closed_chain.chain_states import cut_memory
 from c3p_rough_ground.rolling_contact._kernels import TORUS
 
 # events that end a run
@@ -98,7 +99,7 @@ def tolerance_at(state):
     return CLOSED + ROUNDINGS * largest
 
 
-@kernel
+@inner
 def project(vehicle, ground, state, work, delta):
     """Close the chains by Newton steps, at least one; return what is left open, m and rad."""
     left = geometry(vehicle, ground, state, work)
@@ -113,7 +114,7 @@ def project(vehicle, ground, state, work, delta):
     return left
 
 
-@kernel
+@inner
 def pull(vehicle, state, work, rate, delta, out):
     """Add Baumgarte's feedback: the Newton step of the closure, taken at `rate` per second."""
     correction(vehicle, state, work, delta)
@@ -124,11 +125,15 @@ def pull(vehicle, state, work, rate, delta, out):
 @inlined
 def combine(tableau_row, count, stage, h, state, trial):
     """Write ``trial = state + h Σ a_p stage_p``."""
+    # stage by stage: rows of memory, whose numbers the processor adds side by side
     for j in range(len(state)):
-        move = 0.0
-        for p in range(count):
-            move += tableau_row[p] * stage[p, j]
-        trial[j] = state[j] + h * move
+        trial[j] = 0.0
+    for p in range(count):
+        a = tableau_row[p]
+        for j in range(len(state)):
+            trial[j] += a * stage[p, j]
+    for j in range(len(state)):
+        trial[j] = state[j] + h * trial[j]
 
 
 @inlined
@@ -198,7 +203,7 @@ def try_step(vehicle, ground, plan, memory, k, done, h, stages):
     # the rate at the begin of the step is known: stage 0
     for i in range(1, stages):
         combine(tableau.a[i], i, stage, h, state, trial)
-        geometry(vehicle, ground, trial, memory.work)
+        contacts(vehicle, ground, trial, memory.work)
         rate_at(vehicle, plan, memory, k, (done + tableau.c[i] * h) / settings.period, trial,
                 stage[i])
     combine(tableau.b, last, stage, h, state, trial)
@@ -222,17 +227,18 @@ def speed_of(rate, note, lengths):
 
 
 @kernel
-def drive(vehicle, ground, plan, memory, every, records):
+def drive(vehicle, ground, plan, block, sizes, every, records):
     """
     Run ``plan.periods`` periods from ``memory.state``, keeping every `every`-th of them.
 
+    `block` and `sizes` are those of `memory`, a ChainMemory.
     Returns the number of periods reached, the time of the last state, and the event that ended the
     run: code, wheel or joint or rank, number. The last state is in ``memory.state``.
     """
     vehicle = borrowed(vehicle)
     ground = borrowed(ground)
     plan = borrowed(plan)
-    memory = borrowed(memory)
+    memory = cut_memory(block, sizes)
     records = borrowed(records)
     settings = plan.settings
     inputs = plan.inputs

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from c3p_kernels.compiled import borrowed, inlined, kernel
+from c3p_kernels.compiled import borrowed, inlined, inner, kernel
 from c3p_kernels.dense import orthonormalise
 from c3p_rough_ground.closed_chain._geometry_kernels import (
     GX,
@@ -42,6 +42,7 @@ from c3p_rough_ground.closed_chain._motion_kernels import (
 )
 from c3p_rough_ground.closed_chain._rate_kernels import correction
 from c3p_rough_ground.closed_chain._scan_kernels import scan
+from c3p_rough_ground.closed_chain.chain_states import cut_memory
 from c3p_rough_ground.rolling_contact._kernels import CYLINDER, ELLIPSOID, profile
 from c3p_rough_ground.terrain._kernels import height
 
@@ -66,7 +67,7 @@ def tread_at(kind, parameters, angle):
     return angle
 
 
-@kernel
+@inner
 def meet(vehicle, ground, state, work, i, angle, v):
     """Make wheel i touch with its point at (u + α, v): write η from the position of that point."""
     m = vehicle.tree.shape[0]
@@ -177,9 +178,11 @@ def worst_wheel(work):
 
 
 @kernel
-def settle(vehicle, ground, state, memory, most):
+def settle(vehicle, ground, state, block, sizes, most):
     """
     Solve for the pose from a guess of it; the state's η is not used.
+
+    `block` and `sizes` are those of a ChainMemory.
 
     Returns Newton steps, open closure, code and wheel of the failure, and a number: the margin or
     the depth.
@@ -187,7 +190,7 @@ def settle(vehicle, ground, state, memory, most):
     vehicle = borrowed(vehicle)
     ground = borrowed(ground)
     state = borrowed(state)
-    memory = borrowed(memory)
+    memory = cut_memory(block, sizes)
     work = memory.work
     # first guess: platform parallel to the ground, wheels touching against the normal
     for k in range(LAYINGS + 1):

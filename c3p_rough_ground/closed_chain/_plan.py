@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data of a run for the compiled motion: method, settings, inputs, records, memory."""
+"""Data of a run for the compiled motion: method, settings, inputs, records."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from c3p_rough_ground.closed_chain._geometry_kernels import POSE, Work, workspace
-from c3p_rough_ground.closed_chain._scan_kernels import scan_memory
+from c3p_rough_ground.closed_chain._geometry_kernels import POSE
 
 
 class Tableau(NamedTuple):
@@ -86,29 +85,6 @@ class RunRecords(NamedTuple):
     rates: np.ndarray
     desired: np.ndarray
     turning: np.ndarray
-
-
-class March(NamedTuple):
-    """Memory of a run: workspace, stages, states, inputs, and the arrays of the scan."""
-
-    work: Work
-    stage: np.ndarray
-    state: np.ndarray
-    trial: np.ndarray
-    saved: np.ndarray
-    rate: np.ndarray
-    delta: np.ndarray
-    desired: np.ndarray
-    grid: np.ndarray
-    found: np.ndarray
-
-
-def march(m: int, n: int, links: int, settling: int, stages: int) -> March:
-    """Return the memory of a run; sizes as `workspace`, and the stages of the method."""
-    size = POSE + m + 5 * n
-    return March(workspace(m, n, links, settling), np.zeros((stages, size)), np.zeros(size),
-                 np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(m),
-                 *scan_memory(n))
 
 
 def records_for(count: int, m: int, n: int) -> RunRecords:

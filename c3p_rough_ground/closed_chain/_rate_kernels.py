@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from c3p_kernels.compiled import borrowed, inlined, kernel
+from c3p_kernels.compiled import borrowed, inlined, inner, kernel
 from c3p_kernels.dense import orthonormalise
 from c3p_rough_ground.closed_chain._geometry_kernels import (
     GROUND,
@@ -37,8 +37,9 @@ from c3p_rough_ground.closed_chain._geometry_kernels import (
     WY,
     WZ,
     C,
-    geometry,
+    contacts,
 )
+from c3p_rough_ground.closed_chain.chain_states import cut_work
 from c3p_rough_ground.closed_chain.description import SLIDING
 from c3p_rough_ground.rolling_contact import _kernels as contact_kernels
 
@@ -53,7 +54,7 @@ def columns(vehicle, work):
     frame = work.frame
     contact = work.contact
     column = work.column
-    for i in range(vehicle.wheel.shape[0]):
+    for i in range(work.contact.shape[0]):
         for link in range(vehicle.wheel[i, 0], vehicle.wheel[i, 1]):
             j = vehicle.chain[link, 0]
             b = j + 1
@@ -171,7 +172,7 @@ def constrain(vehicle, desired, scale, work, corners):
     e = corners.e
     f = corners.f
     m = vehicle.tree.shape[0]
-    wheels = vehicle.wheel.shape[0]
+    wheels = work.contact.shape[0]
     for i in range(rows.shape[0]):
         for j in range(m + 1):
             rows[i, j] = 0.0
@@ -204,7 +205,7 @@ def constrain(vehicle, desired, scale, work, corners):
             rows[i, j] *= scale[j]
 
 
-@kernel
+@inner
 def further(work, corners, i, at, j, w):
     """
     Add the effect of one joint of wheel i on the rows of the wheels beyond the triangle.
@@ -242,7 +243,7 @@ def wheel_motion(vehicle, rate, work):
     contact = work.contact
     column = work.column
     frame = work.frame
-    for i in range(vehicle.wheel.shape[0]):
+    for i in range(work.contact.shape[0]):
         for k in range(6):
             contact[i, OWN + k] = 0.0
         for link in range(vehicle.wheel[i, 0], vehicle.wheel[i, 1]):
@@ -303,7 +304,7 @@ def roll_all(contact, wx, wy, wz, note, out, at):
         sharper(note, margin, i)
 
 
-@kernel
+@inner
 def velocities(vehicle, state, desired, scale, work, out):
     """Write the rate of the state from the geometry in `work`; return the rank of C, −1: none."""
     contact = work.contact
@@ -343,20 +344,24 @@ def velocities(vehicle, state, desired, scale, work, out):
 
 
 @kernel
-def rates(vehicle, ground, state, desired, scale, work, out):
-    """Write the rate of the state; return the rank of the input constraints, −1: no motion."""
+def rates(vehicle, ground, state, desired, scale, block, sizes, out):
+    """
+    Write the rate of the state; return the rank of the input constraints, −1: no motion.
+
+    `block` and `sizes` are those of a ChainWork.
+    """
     vehicle = borrowed(vehicle)
     ground = borrowed(ground)
     state = borrowed(state)
-    work = borrowed(work)
+    work = cut_work(block, sizes)
     desired = borrowed(desired)
     scale = borrowed(scale)
     out = borrowed(out)
-    geometry(vehicle, ground, state, work)
+    contacts(vehicle, ground, state, work)
     return velocities(vehicle, state, desired, scale, work, out)
 
 
-@kernel
+@inner
 def correction(vehicle, state, work, delta):
     """
     Write the Newton step of the closure from the mismatches in `work`; return its rank.
@@ -372,7 +377,7 @@ def correction(vehicle, state, work, delta):
     note = work.note
     columns(vehicle, work)
     last = line.shape[1] - 1
-    for i in range(vehicle.wheel.shape[0]):
+    for i in range(work.contact.shape[0]):
         nx = contact[i, WZ]
         ny = contact[i, WZ + 1]
         nz = contact[i, WZ + 2]

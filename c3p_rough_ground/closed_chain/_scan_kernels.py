@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from c3p_kernels.compiled import inlined, kernel
 from c3p_kernels.elementary import circle
 from c3p_rough_ground.rolling_contact._kernels import CYLINDER, profile
@@ -138,8 +136,3 @@ def scan(vehicle, ground, frame, grid, found):
             inside = i
             worst = found[i, 0]
     return inside
-
-
-def scan_memory(n):
-    """Return `grid` and `found` for n wheels."""
-    return np.empty((ROUND, ACROSS)), np.empty((n, 3))

@@ -20,12 +20,12 @@ from c3p_rough_ground.closed_chain import _motion_kernels as kernels
 from c3p_rough_ground.closed_chain._plan import (
     METHODS,
     JointInputs,
-    March,
     RunPlan,
     RunRecords,
     Settings,
     records_for,
 )
+from c3p_rough_ground.closed_chain.chain_states import ChainMemory
 from c3p_rough_ground.closed_chain.description import Array, GroundArrays
 from c3p_rough_ground.closed_chain.ground import ground_arrays, hollow_radius
 from c3p_rough_ground.closed_chain.placement import memory_of
@@ -198,12 +198,13 @@ def _event(vehicle: Vehicle, state: Array, when: float, code: int, which: int,
                     f'y = {place[1]:.4g} m: {why}')
 
 
-def drive(vehicle: Vehicle, ground: GroundArrays, checked: RunPlan, memory: March, every: int,
-          records: RunRecords) -> tuple[int, float, int, int, float]:
+def drive(vehicle: Vehicle, ground: GroundArrays, checked: RunPlan, memory: ChainMemory,
+          every: int, records: RunRecords) -> tuple[int, float, int, int, float]:
     """Run as `_motion_kernels.drive`, with memory that may have been used."""
     # zero time multiplied by a rate that is not a number is not zero
     memory.stage.fill(0.0)
-    return kernels.drive(vehicle.packed, ground, checked, memory, every, records)
+    return kernels.drive(vehicle.packed, ground, checked, memory.block, memory.values, every,
+                         records)
 
 
 def simulate(vehicle: Vehicle, terrain: Terrain, state: State, desired: Desired, duration: float,

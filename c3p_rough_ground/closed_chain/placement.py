@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from c3p_rough_ground.closed_chain import _motion_kernels as motion
 from c3p_rough_ground.closed_chain._placement_kernels import settle
-from c3p_rough_ground.closed_chain._plan import March, march
+from c3p_rough_ground.closed_chain.chain_states import ChainMemory
 from c3p_rough_ground.closed_chain.ground import ground_arrays
 from c3p_rough_ground.closed_chain.vehicle import POSE, State, Vehicle
 from c3p_rough_ground.rolling_contact import ContactError
@@ -58,10 +58,11 @@ class Placement(NamedTuple):
         return self.state
 
 
-def memory_of(vehicle: Vehicle, stages: int = 1) -> March:
+def memory_of(vehicle: Vehicle, stages: int = 1) -> ChainMemory:
     """Return the kernels' memory for a `vehicle` and a method of `stages` stages."""
     m, n = vehicle.size
-    return march(m, n, len(vehicle.packed.chain), len(vehicle.settling), stages)
+    return ChainMemory.new((m, n, len(vehicle.packed.chain), len(vehicle.settling), 3 * n - 6,
+                            stages))
 
 
 def _reason(vehicle: Vehicle, packed: np.ndarray, code: int, wheel: int, number: float,
@@ -127,7 +128,8 @@ def place(vehicle: Vehicle, terrain: Terrain, x: float, y: float, yaw: float,
                          f'finite numbers, {m} of them for the joints of {vehicle.name}')
     packed = np.concatenate([[x, y, 0.0, math.cos(yaw / 2), 0.0, 0.0, math.sin(yaw / 2)], theta,
                              np.zeros(5 * n)])
+    memory = memory_of(vehicle)
     steps, left, code, wheel, number = settle(vehicle.packed, ground_arrays(terrain), packed,
-                                              memory_of(vehicle), MOST_STEPS)
+                                              memory.block, memory.values, MOST_STEPS)
     reason = '' if code == motion.NOTHING else _reason(vehicle, packed, code, wheel, number, steps)
     return Placement(vehicle.unpack_state(packed), steps, left, not reason, reason)

@@ -159,8 +159,9 @@ class Run:
         n = self.vehicle.size[1]
         out: measure.Measures = measure.measures_of(len(self), n)
         records = RunRecords(self.states, self.rates, self.desired, self.turning)
+        work = memory_of(self.vehicle).work
         measure.residuals(self.vehicle.packed, ground_arrays(self.terrain), records,
-                          memory_of(self.vehicle).work, np.empty((n, 3, 4)), out)
+                          work.block, work.values, np.empty((n, 3, 4)), out)
         return out
 
     @property
@@ -241,8 +242,10 @@ def material_velocity(vehicle: Vehicle, terrain: Terrain, states: Array, desired
         for sign in (1.0, -1.0):
             memory.state[:] = state
             inputs.table[0] = sign * rates
-            kernels.drive(vehicle.packed, ground, plan, memory, 1, records)
+            kernels.drive(vehicle.packed, ground, plan, memory.block, memory.values, 1,
+                          records)
             for at, weight in ((1, 8.0), (2, -1.0)):
-                measure.touching(vehicle.packed, records.states[at], touching, memory.work,
+                measure.touching(vehicle.packed, records.states[at], touching,
+                                 memory.work.block, memory.work.values,
                                  sign * weight / (12.0 * DIFFERENCE), velocity[k])
     return velocity

@@ -18,7 +18,6 @@ from grounded_vehicles import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from c3p_rough_ground.closed_chain import _geometry_kernels as geometry_kernels
 from c3p_rough_ground.closed_chain import _rate_kernels as rate_kernels
 from c3p_rough_ground.closed_chain import contact_jacobians, velocity
 from c3p_rough_ground.closed_chain.ground import ground_arrays
@@ -65,8 +64,10 @@ def test_chains_and_jacobians_are_pinocchios(seed):
     pin.computeJointJacobians(model, data, q)
     grasp, reach = contact_jacobians(vehicle, state)
     memory = memory_of(vehicle).work
-    geometry_kernels.geometry(vehicle.packed, ground_arrays(HILLS), vehicle.pack_state(state),
-                              memory)
+    still = np.zeros(len(vehicle.joints))
+    rate_kernels.rates(vehicle.packed, ground_arrays(HILLS), vehicle.pack_state(state), still,
+                       np.ones(len(still)), memory.block, memory.values,
+                       np.zeros(len(vehicle.pack_state(state))))
     for i, wheel in enumerate(vehicle.wheels):
         local = pin.SE3(wheel.surface.frame(state.contact[i, :2]),
                         wheel.surface.point(state.contact[i, :2]))
@@ -111,7 +112,7 @@ def test_reduced_form_holds_for_four_wheels_on_any_chains(seed):
     full = velocity(vehicle, ground, state, desired)
     memory, out = memory_of(vehicle).work, np.zeros(7 + sum(vehicle.size) + 4 * vehicle.size[1])
     rank = rate_kernels.rates(vehicle.packed, ground_arrays(ground), vehicle.pack_state(state),
-                              desired, np.ones(len(desired)), memory, out)
+                              desired, np.ones(len(desired)), memory.block, memory.values, out)
     assert rank == 6 and full.free == len(desired) - 6 and full.rank == 18
     # condition numbers to 1e3 here
     assert np.abs(full.joint_rates - out[7:7 + len(desired)]).max() < 1e-11
