@@ -16,10 +16,11 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from c3p_ros.child_process import ChildProcess
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -90,7 +91,7 @@ class Reporter:
 
     def __init__(self) -> None:
         """Start nothing yet."""
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: ChildProcess | None = None
         self._asked = False
 
     def __enter__(self) -> Reporter:
@@ -99,9 +100,9 @@ class Reporter:
 
     def start(self) -> None:
         """Start the process in a session of its own, so that Ctrl-C does not reach it."""
-        self._process = subprocess.Popen(
+        self._process = ChildProcess(
             [sys.executable, '-m', __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, start_new_session=True)
+            stderr=subprocess.DEVNULL)
 
     def write(self, job: Job, missed: Callable[[Mapping[str, Any]], str]) -> dict[str, Any]:
         """Do as `write`; in this process where the other one has failed or has ended."""
@@ -117,31 +118,18 @@ class Reporter:
         if self._process is None:
             raise EOFError
         self._asked = True
-        stdin, stdout = _pipes(self._process)
-        pickle.dump(what, stdin)
-        stdin.flush()
-        return pickle.load(stdout)
+        pickle.dump(what, self._process.stdin)
+        self._process.stdin.flush()
+        return pickle.load(self._process.stdout)
 
     def __exit__(self, *_: object) -> None:
         """End the process: at once if it has nothing to write."""
         if self._process is None:
             return
-        stdin, stdout = _pipes(self._process)
-        if not self._asked:
+        if self._asked:
+            self._process.end(patience=PATIENCE)
+        else:
             self._process.kill()
-        with suppress(OSError):
-            stdin.close()
-        try:
-            self._process.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        stdout.close()
-
-
-def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
-    assert process.stdin is not None and process.stdout is not None
-    return process.stdin, process.stdout
 
 
 def save_both(sheet: Figure, path: str | Path) -> list[Path]:

@@ -3,18 +3,16 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-# time limit for the end of a process after SIGINT, s
-PATIENCE = 5.0
+from c3p_ros.child_process import ChildProcess
 
 
-class NodeProcess:
+class NodeProcess(ChildProcess):
     """
     ``python -m module --ros-args …`` with its output in the file `log`.
 
@@ -26,18 +24,12 @@ class NodeProcess:
         self.name = name
         self.log = log
         with open(log, 'wb') as output:
-            self._process = subprocess.Popen(
-                [sys.executable, '-m', module, '--ros-args', *arguments], stdout=output,
-                stderr=subprocess.STDOUT, start_new_session=True, env=os.environ.copy())
-
-    @property
-    def pid(self) -> int:
-        """Process number."""
-        return self._process.pid
+            super().__init__([sys.executable, '-m', module, '--ros-args', *arguments],
+                             stdout=output, stderr=subprocess.STDOUT)
 
     def ended(self) -> str:
         """Return the end of the process as text, empty while it runs."""
-        code = self._process.poll()
+        code = self.code
         if code is None:
             return ''
         last = self.log.read_text(errors='replace').strip().splitlines()[-1:]
@@ -46,10 +38,4 @@ class NodeProcess:
 
     def stop(self) -> None:
         """End the process: SIGINT, then SIGKILL after a time limit."""
-        if self._process.poll() is None:
-            self._process.send_signal(signal.SIGINT)
-            try:
-                self._process.wait(PATIENCE)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
+        self.end(signal.SIGINT)

@@ -7,7 +7,6 @@ import argparse
 import math
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -30,6 +29,7 @@ from c3p_bringup.cli.common import (
     show,
 )
 from c3p_bringup.cli.dashboard import add_port
+from c3p_ros.child_process import ChildProcess
 
 # options of the tricycle and their defaults
 OF_TRICYCLE = {'terrain': 'hills', 'drive_rate': 1.0, 'camber_gain': 0.0}
@@ -161,15 +161,9 @@ def live_page(arguments: argparse.Namespace) -> Iterator[None]:
     stay_near(reach)
     command = [sys.executable, '-m', 'c3p_bringup', 'dashboard', '--robot', f'{arguments.robot}',
                '--port', f'{arguments.port}', *(['--open'] if arguments.open else [])]
-    process = subprocess.Popen(command, env=reach)
+    # Ctrl-C reaches both; another signal does not
+    process = ChildProcess(command, session=False, env=reach)
     try:
         yield
     finally:
-        # Ctrl-C reaches both; another signal does not
-        if process.poll() is None:
-            process.send_signal(signal.SIGINT)
-        try:
-            process.wait(10.0)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        process.end(signal.SIGINT, 10.0)

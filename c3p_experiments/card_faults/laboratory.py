@@ -62,7 +62,7 @@ class Laboratory:
         """End all processes."""
         for process in (self.master, self.bus):
             if process is not None:
-                process.end()
+                process.kill()
         self._stack.close()
 
     def run(self, trial: Trial) -> TrialOutcome:
@@ -130,13 +130,13 @@ class Laboratory:
         self._ask('close')
         self.cards.call('end')
         if self.bus is not None:
-            self.bus.end()
+            self.bus.kill()
             self.bus = None
 
     def _start_again(self) -> None:
         for process in (self.master, self.bus):
             if process is not None:
-                process.end()
+                process.kill()
         self.master = self.bus = None
         self.cards.call('end')
 
@@ -175,12 +175,12 @@ class Laboratory:
         if trial.script == 'silence controller':
             return self._ask('push', torque=None)['value']
         if trial.script == 'kill master':
-            self.master.end()
+            self.master.kill()
             self.master = None
         elif trial.script == 'pause master':
             self.master.signal(signal.SIGSTOP)
         elif trial.script == 'kill bus' and self.bus is not None:
-            self.bus.end()
+            self.bus.kill()
         else:
             script = ' '.join(part if '+' in part else f'{part}+{DURATION}'
                               for part in trial.script.split())

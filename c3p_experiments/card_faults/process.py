@@ -9,11 +9,12 @@ import json
 import logging
 import os
 import select
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
+
+from c3p_ros.child_process import ChildProcess
 
 # the first answer waits for imports and compiled kernels, s
 START_WITHIN = 120.0
@@ -29,7 +30,7 @@ class TrialError(RuntimeError):
     """A process of a trial ended, did not respond, or could not serve a request."""
 
 
-class TrialProcess:
+class TrialProcess(ChildProcess):
     """
     A server of `servers`, ``bus``, ``cards`` or ``master``; use as a context.
 
@@ -42,9 +43,8 @@ class TrialProcess:
         """Start it in a session of its own; `call` waits until it is ready."""
         self.name = name
         self._ready = False
-        self._process = subprocess.Popen(
-            [sys.executable, '-m', SERVERS, name], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, start_new_session=True, text=True, bufsize=1)
+        super().__init__([sys.executable, '-m', SERVERS, name], stdin=subprocess.PIPE,
+                         stdout=subprocess.PIPE, text=True, bufsize=1)
 
     def __enter__(self) -> TrialProcess:
         """Return the process itself."""
@@ -52,7 +52,7 @@ class TrialProcess:
 
     def __exit__(self, *_: Any) -> None:
         """Kill it."""
-        self.end()
+        self.kill()
 
     def call(self, do: str, **arguments: Any) -> dict[str, Any]:
         """
@@ -63,16 +63,15 @@ class TrialProcess:
         TrialError
             No response in time, the process has ended, or the request failed.
         """
-        assert self._process.stdin is not None and self._process.stdout is not None
         try:
-            self._process.stdin.write(json.dumps({'do': do, **arguments}) + '\n')
-            self._process.stdin.flush()
+            self.stdin.write(json.dumps({'do': do, **arguments}) + '\n')
+            self.stdin.flush()
         except OSError as error:
             raise TrialError(f'{self.name} has ended: {error}') from error
         patience = ANSWER_WITHIN if self._ready else START_WITHIN
-        if not select.select([self._process.stdout], [], [], patience)[0]:
+        if not select.select([self.stdout], [], [], patience)[0]:
             raise TrialError(f'{self.name} did not respond to {do!r} within {patience:.0f} s')
-        line = self._process.stdout.readline()
+        line = self.stdout.readline()
         if not line:
             raise TrialError(f'{self.name} has ended with exit code {self._process.wait()}')
         self._ready = True
@@ -80,20 +79,6 @@ class TrialProcess:
         if 'failed' in answer:
             raise TrialError(f'{self.name}, {do}: {answer["failed"]}')
         return answer
-
-    def signal(self, number: signal.Signals) -> None:
-        """Send a signal to the process."""
-        self._process.send_signal(number)
-
-    def end(self) -> None:
-        """Kill the process, if it has not ended already."""
-        if self._process.poll() is None:
-            self._process.kill()
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                with contextlib.suppress(OSError):
-                    pipe.close()
 
 
 def serve(requests: Mapping[str, Callable[..., Any]]) -> None:

@@ -19,6 +19,7 @@ from multiprocessing.connection import wait
 from typing import Any, NamedTuple, cast
 
 from c3p_experiments.parallel.worker import READY, Failure
+from c3p_ros.child_process import ChildProcess
 
 # one thread of linear algebra for each process
 THREADS = dict.fromkeys(('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS', 'MKL_NUM_THREADS',
@@ -67,7 +68,7 @@ def uninterrupted() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-class Process:
+class TaskProcess(ChildProcess):
     """A process and the task that it computes; `task` is None while it waits for one."""
 
     def __init__(self) -> None:
@@ -76,8 +77,8 @@ class Process:
         # names of modules mean the same there
         path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
         with theirs, uninterrupted():
-            self._process = subprocess.Popen(
-                [sys.executable, '-c', START.format(theirs.fileno())],
+            super().__init__(
+                [sys.executable, '-c', START.format(theirs.fileno())], session=False,
                 pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=2,
                 env={**os.environ, **THREADS, 'PYTHONPATH': path})
         self.ready, self.task = False, cast(Any, None)
@@ -97,20 +98,10 @@ class Process:
         except (EOFError, OSError):
             return None
 
-    @property
-    def pid(self) -> int:
-        """Identifier of the process."""
-        return self._process.pid
-
-    def end(self) -> str:
+    def close(self) -> str:
         """End the process and return how it ended."""
         self.pipe.close()
-        try:
-            code = self._process.wait(0.0 if self.task is not None else PATIENCE)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            code = self._process.wait()
-        return reason_of(code)
+        return reason_of(self.end(patience=0.0 if self.task is not None else PATIENCE))
 
 
 def reason_of(code: int) -> str:
@@ -143,7 +134,7 @@ class Pool:
     def __init__(self, count: int) -> None:
         """Store the number of processes."""
         self.count = count
-        self.processes: list[Process] = []
+        self.processes: list[TaskProcess] = []
 
     def compute(self, take: Take) -> Iterator[tuple[Any, Any]]:
         """
@@ -181,13 +172,13 @@ class Pool:
             if task is None:
                 return
             if free is None:
-                free = Process()
+                free = TaskProcess()
                 self.processes.append(free)
             free.task = task
             if free.ready:
                 free.send()
 
-    def _answer(self, process: Process) -> Iterator[tuple[Any, Any]]:
+    def _answer(self, process: TaskProcess) -> Iterator[tuple[Any, Any]]:
         """Receive from a process; yield its task if that is done or lost."""
         task = process.task
         answer = process.receive()
@@ -202,7 +193,7 @@ class Pool:
             yield task, answer
             return
         self.processes.remove(process)
-        reason = process.end()
+        reason = process.close()
         if not process.ready and reason == reason_of(1):
             raise PoolError('a worker process cannot start: its error is in the output above')
         yield task, Lost(reason)
@@ -212,5 +203,5 @@ class Pool:
         for process in self.processes:
             process.pipe.close()
         for process in self.processes:
-            process.end()
+            process.close()
         self.processes.clear()

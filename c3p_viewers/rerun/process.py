@@ -16,11 +16,11 @@ import subprocess
 import sys
 import tempfile
 import time as clock
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from c3p_description.reading.how_to_install import how_to_install
+from c3p_ros.child_process import ChildProcess
 from c3p_viewers.screen import PictureError
 
 ADDRESS = '127.0.0.1'
@@ -30,7 +30,7 @@ PATIENCE = 60.0
 LOOK = 0.5
 
 
-class RerunProcess:
+class RerunProcess(ChildProcess):
     """
     A running viewer.
 
@@ -60,9 +60,8 @@ class RerunProcess:
         # the first is what the SDK sets; the second keeps the viewer quiet
         environment = {'RERUN_APP_ONLY': 'true', 'RUST_LOG': 'error', **os.environ}
         # Ctrl-C ends this program, and not a window on what it has shown
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=self._output, stderr=self._output,
-            env=environment, start_new_session=True)
+        super().__init__(command, stdin=subprocess.DEVNULL, stdout=self._output,
+                         stderr=self._output, env=environment)
         end = clock.monotonic() + PATIENCE
         while not _listens(port):
             self.check()
@@ -70,11 +69,6 @@ class RerunProcess:
                 self.close()
                 raise PictureError(f'Rerun does not listen after {PATIENCE:.0f} s')
             clock.sleep(0.05)
-
-    @property
-    def running(self) -> bool:
-        """True until the viewer is closed."""
-        return self._process.poll() is None
 
     def check(self) -> None:
         """
@@ -85,24 +79,14 @@ class RerunProcess:
         PictureError
             It has ended by an error; with its last word.
         """
-        if self._process.poll():
+        if self.code:
             self._output.seek(0)
             lines = self._output.read().decode('utf-8', 'replace').strip().splitlines()
             raise PictureError(f'Rerun does not start ({" ".join(lines[-1:])[:200]})')
 
     def close(self) -> None:
         """End the viewer, and the process that its script starts."""
-        self._signal(signal.SIGTERM)
-        try:
-            self._process.wait(10.0)
-        except subprocess.TimeoutExpired:
-            self._signal(signal.SIGKILL)
-            self._process.wait()
-
-    def _signal(self, number: int) -> None:
-        # the session of the viewer is one process group
-        with suppress(ProcessLookupError):
-            os.killpg(self._process.pid, number)
+        self.end(signal.SIGTERM, 10.0)
 
 
 class ShownRecording:
