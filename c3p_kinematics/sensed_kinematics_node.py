@@ -26,6 +26,7 @@ from std_srvs.srv import Trigger
 
 from c3p_kinematics.contradiction import Contradiction
 from c3p_kinematics.odometry import OdometryEstimate, planar_covariance
+from c3p_kinematics.ros.calibration_report import report_calibration
 from c3p_kinematics.ros.channel_report import report_channels
 from c3p_kinematics.ros.node_odometry import calibration_metrics, make_odometry, retune
 from c3p_kinematics.sample_times import REPEATED
@@ -197,6 +198,7 @@ class SensedKinematicsNode(SuiteNode):
         silence = 'only the same sample, with rates of motion,' if self._repeats else 'none'
         condition('joint_states', ERROR if lost else OK,
                   f'{silence} for {timeout} s: the pose stands still' if lost else 'coming again')
+        report_calibration(self.diagnostics, self._odometry)
         if self._estimate is not None:
             spin = self._estimate.spin_text()
             doubt = self._estimate.doubt_text(self.parameters.value.trusted_doubt)

@@ -10,8 +10,7 @@ import numpy as np
 
 from c3p_description.reading.robot_files import base_of
 from c3p_kinematics.calibration.batch import OUTLIER, Calibration
-from c3p_kinematics.calibration.explained import DOUBTFUL
-from c3p_kinematics.calibration.parameters import NAMES, Prior
+from c3p_kinematics.calibration.parameters import DOUBTFUL, NAMES, Prior
 from c3p_kinematics.calibration.words import file_text, lines, relative_to_gauge
 
 # part of the prior deviation that is left, above which a parameter was not seen

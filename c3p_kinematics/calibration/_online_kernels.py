@@ -165,9 +165,12 @@ def learn(block, parameters, steering, rolled, turned):
     rows = equations.of_parameters[3:]
     in_sizes(parameters, value, rows)
     for j in range(2 * n - 3):
+        value[j] /= learner.noise[0]
         for a in range(PER_CASTER * n):
-            rows[j, a] *= learner.deviation[a]
+            rows[j, a] *= learner.deviation[a] / learner.noise[0]
     forget(learner.covariance, learner.cross, learner.forgotten)
-    verdict, _, _ = fuse(value, rows, learner.unknown, learner.covariance, learner.cross,
-                         learner.limit, learner.least_gain, learner.most)
+    verdict, square, gain = fuse(value, rows, learner.unknown, learner.covariance, learner.cross,
+                                 learner.limit, learner.least_gain, learner.most)
+    learner.square[0] = square
+    learner.gain[0] = gain
     return verdict

@@ -51,6 +51,9 @@ class Learner(Parts):
     least_gain: float                           # smallest information gain in use, nats
     most: float                                 # largest size of an unknown
     forgotten: float                            # part by which a window returns to the prior
+    noise: Number                               # factor of all deviations, 1 or greater
+    square: Number                              # of the last window: normalised innovation squared
+    gain: Number                                # of the last window: information gain, nats
     deviation: Annotated[Array, '5n']           # units of the unknowns, m and rad
     unknown: Annotated[Array, '5n']
     covariance: Annotated[Array, '5n', '5n']

@@ -20,10 +20,8 @@ from c3p_kinematics.calibration.recording import JointRecording, UnexplainedErro
 from c3p_kinematics.calibration.references import Reference
 from c3p_kinematics.calibration.wiring import likely_wirings
 
-# rms of the residuals in units of their noise: above the first the result has a warning, above the
-# second it is refused. Wheels that slip by 5 % of their path have 5 to 8, exchanged or reversed
-# encoders 18 to 300
-DOUBTFUL = 3.0
+# rms of the residuals in units of their noise above which the result is refused. Wheels that slip
+# by 5 % of their path have 5 to 8, exchanged or reversed encoders 18 to 300
 UNEXPLAINED = 10.0
 
 # change of a parameter in standard deviations of the prior beyond which it is refused: 3 % of a

@@ -5,8 +5,10 @@ Calibration while driving: a recursive estimate of lengths and steering zeros, w
 Each window of motion gives 2n − 3 equations (docs/calibration.md). They update a Kalman filter
 whose prior is the description, which also fixes the gauge. A window with reported slip, or one
 that contradicts the estimate, teaches nothing, nor does one without news. The covariance grows
-back towards the prior over `memory` metres, so that wear is followed. Memory and time are bounded:
-arrays of fixed size, one update per window.
+back towards the prior over `memory` metres, so that wear is followed. If another estimate, from
+the description or from an earlier time, explains the last windows much better, it takes over
+(evidence.py): a wrong estimate does not persist. Memory and time are bounded: arrays of fixed
+size, one update per window.
 """
 
 from __future__ import annotations
@@ -22,9 +24,12 @@ from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.calibration import _online_kernels as kernels
 from c3p_kinematics.calibration._window_kernels import begin_window
 from c3p_kinematics.calibration.calibration_states import Learner
+from c3p_kinematics.calibration.doubts import ENOUGH, contradiction, doubt
+from c3p_kinematics.calibration.evidence import WINDOWS, BetterEstimate, Start, WindowHistory
 from c3p_kinematics.calibration.parameters import (
     CalibrationSettings,
     calibrated,
+    gauge,
     parameters_of,
     window_length,
 )
@@ -37,12 +42,12 @@ CONTRADICTION = 1e-3
 # the same for the turn of a gyro, normalised innovation squared
 YAW_LIMIT = float(chdtri(1, CONTRADICTION))
 
-# largest variance of a covariance from outside in units of the prior: no estimate is less certain
-# than the prior, whose lengths may differ by those that were calibrated since
+# largest variance of a covariance from outside in units of the prior: no estimate is less certain,
+# but for lengths that were calibrated since
 LARGEST = 1.1
 
-# windows that contradict in a row, after which the estimate is uncertain again: a tyre was changed
-RELEARN = 20
+# windows from one copy of the estimate to the next, to which it may return
+SNAPSHOT = 64
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,8 @@ class SelfCalibration:
         kept by the owner of the pose, and updated with the estimate.
     windows, learned, contradicted, dropped : int
         Windows so far: all, used, contradicting, and dropped (slip).
+    changes : int
+        How often another estimate explained the last windows better and took over.
 
     Examples
     --------
@@ -121,6 +128,7 @@ class SelfCalibration:
             limit=float(chdtri(2 * n - 3, CONTRADICTION)), least_gain=s.least_gain, most=s.most,
             forgotten=length / s.memory)
         self._learner.deviation[:] = self._deviation
+        self._history = WindowHistory(2 * n - 3, 5 * n, self._learner.limit, s.most)
         self._unknown = self._learner.unknown
         self._covariance = self._learner.covariance
         # by the owner of a pose: covariance of its error with that of the parameters
@@ -135,7 +143,9 @@ class SelfCalibration:
         self._covariance[:] = np.eye(len(self._deviation))
         self._crosses[:] = 0.0
         self.parameters = self._described.copy()
-        self.windows = self.learned = self.contradicted = self.dropped = self._row = 0
+        self.windows = self.learned = self.contradicted = self.dropped = self.changes = 0
+        self._given = Start('the description', self._unknown.copy(), self._covariance.copy())
+        self._begin_anew()
         self._spoiled = False
         self.interrupt()
 
@@ -182,11 +192,26 @@ class SelfCalibration:
         self._covariance[:] = normal
         self._crosses[:] = 0.0
         self.parameters = parameters
+        self._given = Start('the calibration it was given', unknown, normal)
+        self._begin_anew()
         self.interrupt()
+
+    def _begin_anew(self) -> None:
+        """Begin without windows before, and without earlier estimates."""
+        self._history.clear()
+        self._learner.noise[0] = 1.0
+        self._earlier: list[Start] = []
+        # windows before the estimate began, and the largest noise since
+        self._began = self.windows
+        self._noisiest = 1.0
+        # window of the last change, and what the estimate then began from
+        self._changed = -ENOUGH
+        self._source = ''
 
     def warm_up(self) -> None:
         """Compile the kernels, with a copy of the estimate."""
         n = self.robot.count
+        self._history.warm_up()
         still = np.zeros(n)
         moved = np.full(n, 0.01)
         block = self._learner.block.copy()
@@ -226,21 +251,63 @@ class SelfCalibration:
         return verdict != kernels.WITHIN and self._judge(verdict)
 
     def _judge(self, verdict: int) -> bool:
+        """Count a window that has ended; return True if the estimate changed."""
+        if verdict == kernels.DROPPED:
+            return False
         self.windows += 1
-        if verdict == kernels.CONTRADICTED:
-            self.contradicted += 1
-            self._row += 1
-            if self._row >= RELEARN:
-                self._row = 0
-                self._covariance[:] = np.eye(len(self._unknown))
-                self._crosses[:] = 0.0
-            return False
-        self._row = 0
-        if verdict != kernels.LEARNED:
-            return False
-        self.learned += 1
-        self._write()
-        return True
+        self.contradicted += verdict == kernels.CONTRADICTED
+        self.learned += verdict == kernels.LEARNED
+        learner = self._learner
+        noise = learner.noise[0]
+        # the parameters are those before the update, at which the window was computed
+        before = (self.parameters - self._described).ravel() / self._deviation
+        self._history.add(noise * learner.equations.value[3:],
+                          noise * learner.equations.of_parameters[3:], before,
+                          learner.square[0], learner.gain[0])
+        changed = self._reconsider() or verdict == kernels.LEARNED
+        if changed:
+            self._write()
+        # the newest is never a start: it may have learned from what is contradicted later
+        if self.windows % SNAPSHOT == 0:
+            self._earlier = [*self._earlier[-1:], Start(
+                'an earlier calibration', self._unknown.copy(), self._covariance.copy())]
+        return changed
+
+    def _reconsider(self) -> bool:
+        """Compare the estimate with others on the last windows; return True if it is replaced."""
+        noise = self._learner.noise[0] = self._history.measure_noise()
+        if noise > self._noisiest:
+            # what was learned before the noise was known is worth less; later windows had theirs
+            if self.windows - self._began <= WINDOWS:
+                self._know_less((self._noisiest / noise)**2)
+            self._noisiest = noise
+        k = len(self._unknown)
+        described = Start('the description', np.zeros(k), np.eye(k))
+        found = self._history.better_estimate([described, self._given, *self._earlier[:-1]])
+        if found is not None:
+            self._take(found)
+        return found is not None
+
+    def _know_less(self, part: float) -> None:
+        """Keep `part` of the information beyond that of the estimate that was given."""
+        given = self._given.covariance
+        own = self._covariance.copy()
+        # (part own⁻¹ + (1 − part) given⁻¹)⁻¹
+        less = own @ np.linalg.solve(part * given + (1.0 - part) * own, given)
+        self._covariance[:] = 0.5 * (less + less.T)
+
+    def _take(self, found: BetterEstimate) -> None:
+        """Replace the estimate by one that explains the last windows better."""
+        self.changes += 1
+        self._changed = self.windows
+        self._source = found.name
+        self._began = self.windows - found.windows
+        self._noisiest = self.noise
+        self._unknown[:] = found.unknown
+        self._covariance[:] = found.covariance
+        # errors of a pose are correlated with what the joints do not observe, which is the same
+        basis = np.linalg.qr(gauge(self._described) / self._deviation[:, None])[0]
+        self._crosses[:] = self._crosses @ basis @ basis.T
 
     def _write(self) -> None:
         change = (self._unknown * self._deviation).reshape(self._described.shape)
@@ -284,13 +351,29 @@ class SelfCalibration:
         self._write()
         return True
 
+    def yaw_covariance(self, slopes: Array, turned: Array, scale: float) -> Array:
+        """Return the covariance (t, t), rad², of turns by joints, `slopes` (t, 5n), and gyro."""
+        rows = slopes * self._deviation
+        shared = np.outer(rows @ self._crosses[3], turned)
+        return (rows @ self._covariance @ rows.T + shared + shared.T
+                + scale**2 * np.outer(turned, turned))
+
     def contradiction(self) -> str:
-        """Return why the estimate does not explain the motion since the start, '' if it does."""
-        if self.windows < RELEARN or 2 * self.contradicted <= self.windows:
+        """Return why the estimate does not explain the last motion, '' if it does."""
+        return contradiction(self._history)
+
+    def doubt(self) -> str:
+        """Return why the estimate should not be relied on, with the remedy; '' if it can be."""
+        if self.frozen:
             return ''
-        return (f'the lengths do not explain this motion: {self.contradicted} of {self.windows} '
-                'windows contradict them; check the wiring, slip, and that the description is of '
-                'this robot')
+        since = self.windows - self._changed
+        return doubt(self._history, self._unknown, self.settings.most,
+                     self._source if since < ENOUGH else '')
+
+    @property
+    def noise(self) -> float:
+        """Residuals of the last windows in units of their stated noise, from 1 on."""
+        return self._history.noise
 
     @property
     def spread(self) -> Array:
@@ -311,6 +394,7 @@ class SelfCalibration:
         """Return the estimate in words, as key-values for diagnostics."""
         state = ('frozen' if self.frozen else
                  f'{self.learned} of {self.windows} windows used, {self.contradicted} '
-                 f'contradicted, {self.dropped} dropped for slip')
+                 f'contradicted, {self.dropped} dropped for slip, {self.changes} new beginnings, '
+                 f'residuals {self.noise:.1f} times their noise')
         return {'calibration': state,
                 **lines(self.robot, self.parameters, self.covariance)}

@@ -28,6 +28,9 @@ WINDOW = 0.7
 # attributes of a robot that are calibrated
 FIELDS = ('wheel_radius', 'caster_offset', 'hip_position', 'steering_zero')
 
+# rms of the residuals in units of their noise above which a result has a warning
+DOUBTFUL = 3.0
+
 NAMES = ('radius', 'offset', 'hip x', 'hip y', 'steering zero')
 
 

@@ -22,6 +22,7 @@ from c3p_kinematics.calibration.parameters import (  # noqa: E402
 from c3p_kinematics.calibration.recording import CalibrationError  # noqa: E402
 from c3p_kinematics.ros.node_odometry import CalibrationServices  # noqa: E402
 from c3p_kinematics.sensed_kinematics_node import SensedKinematicsNode  # noqa: E402
+from c3p_ros.diagnostics import WARN  # noqa: E402
 
 
 def enabled(file):
@@ -134,6 +135,32 @@ def test_an_estimate_that_most_windows_contradict_is_not_written(bench, tmp_path
     answer = call(node, 'save')
     assert not answer.success and 'do not explain this motion' in answer.message
     assert not list(tmp_path.iterdir())
+
+
+def test_a_calibration_that_the_motion_contradicts_is_a_warning_with_its_remedy(bench, tmp_path):
+    node = bench.add(SensedKinematicsNode, **enabled(tmp_path / 'learned.yaml'))
+    shown = node.diagnostics._conditions
+    recording, _ = towed_drive(C3P, 3, 30.0)
+
+    def drive(factor):
+        wheel = recording.wheel_angle * [1.0, factor, 1.0]
+        middle = 0.5 * (recording.steering[1:] + recording.steering[:-1])
+        for row in zip(middle, np.diff(wheel, axis=0), np.diff(recording.steering, axis=0),
+                       strict=True):
+            node._odometry.calibration.step(*row)
+        node._on_watch()
+
+    drive(1.0)
+    assert 'calibration' not in shown
+    # a wheel of another size than the description allows for
+    drive(1.06)
+    level, text = shown['calibration']
+    assert level == WARN and 'description_std' in text
+    # good floor again
+    drive(1.0)
+    assert 'begins again from' in shown['calibration'][1]
+    drive(1.0)
+    assert 'calibration' not in shown
 
 
 def test_a_broken_file_is_named_at_the_start(bench, tmp_path):
