@@ -15,19 +15,26 @@ import numpy as np
 from c3p_kernels.compiled import borrowed, inner, kernel
 from c3p_kinematics._fault_kernels import (
     ACROSS,
-    KINDS,
     LEAPT,
     ROLLED,
-    SIDE_SLIP,
-    STEERING_STUCK,
+    SLIP_TIME,
     TOWED,
     hypotheses,
-    kinds,
-    sum_of,
     weigh,
 )
+from c3p_kinematics._fault_kind_kernels import (
+    SIDE_SLIP,
+    STEERING_NOISE,
+    STEERING_PLAY,
+    STEERING_STUCK,
+    WHEEL_RATIO,
+    kinds,
+    put_ratio,
+    sum_of,
+)
+from c3p_kinematics._lasting_kernels import CONTRADICTS, judge_lasting
 from c3p_kinematics._slip_kernels import ROUNDING, lengths
-from c3p_kinematics.odometry_states import Faults, RigidFit
+from c3p_kinematics.odometry_states import KINDS, Faults, RigidFit
 
 cut_faults = Faults.cut
 cut_fit = RigidFit.cut
@@ -35,10 +42,8 @@ cut_fit = RigidFit.cut
 # probabilities before any evidence: along, across, steering encoder, both components
 PRIOR = np.log([0.5, 0.1, 0.1, 0.3])
 
-# probability of slip against a wheel encoder that drifts, at the begin, and the duration in which
-# the odds fall to 1/e, s: no slip lasts for ever
+# probability of slip against a wheel encoder that drifts, at the begin; its odds fall with time
 SLIPS = 0.9
-SLIP_TIME = 3.0
 
 # odds of side slip of a caster without motor on a platform that stands, as nothing pushes it; and
 # of another caster's fault at a jump
@@ -51,8 +56,11 @@ SUDDEN = 0.1
 FADED = 0.1
 FADING = 0.1
 
-# time over which evidence adds up, s: another wheel may slip next
-EVIDENCE = 0.1
+# windows of the low-pass over which evidence adds up: another wheel may slip next
+EVIDENCE = 2.5
+
+# evidence of a lasting fault, per its limit, below which its alarm ends
+LASTING_CLEAR = 0.5
 
 # confidence from which a fault is named alone
 SURE = 0.95
@@ -66,6 +74,7 @@ DOUBTED = 0.6
 def watch_faults(geometry, motion, faults, dt):
     """Test the residuals of a step, start or end the alarm, and name the fault."""
     faults.total[0] = hypotheses(geometry, motion, faults, dt)
+    faults.lasts[0] = judge_lasting(faults)
     lengths(faults.innovation, faults.speed)
     judge_faults(motion.wheel_rate, faults, dt)
 
@@ -76,7 +85,9 @@ def judge_faults(wheel_rate, faults, dt):
     n = len(faults.trust)
     alarm = faults.alarm[0] != 0.0
     statistic = faults.total[0]
-    if statistic < faults.clear_below if alarm else statistic > faults.alarm_above:
+    lasts = faults.lasts[0]
+    calm = statistic < faults.clear_below and lasts < LASTING_CLEAR
+    if calm if alarm else statistic > faults.alarm_above or lasts > 1.0:
         change_alarm(wheel_rate, faults, dt)
     else:
         faults.held[0] = 0.0
@@ -86,6 +97,8 @@ def judge_faults(wheel_rate, faults, dt):
         name_fault(faults, dt)
         find_caster(faults)
     else:
+        if faults.alarm[0] == 0.0:
+            faults.proved[0] += fastest_wheel(wheel_rate, faults) * dt
         faults.caster[0] = -1.0
         faults.suspect[0] = -1.0
         for i in range(n):
@@ -97,13 +110,11 @@ def judge_faults(wheel_rate, faults, dt):
 def change_alarm(wheel_rate, faults, dt):
     """Start the alarm, or end it, once its condition has lasted."""
     alarm = faults.alarm[0] != 0.0
-    fastest = 0.0
     trusted = True
     for i in range(len(wheel_rate)):
-        fastest = max(fastest, abs(wheel_rate[i] * faults.radius[i]))
         trusted = trusted and faults.trusted[i] != 0.0
     faults.held[0] += dt
-    faults.path[0] += fastest * dt
+    faults.path[0] += fastest_wheel(wheel_rate, faults) * dt
     if faults.held[0] < (faults.release if alarm else faults.persistence) + ROUNDING:
         return
     # a wrong steering angle contradicts nothing while the robot drives straight ahead
@@ -121,6 +132,16 @@ def change_alarm(wheel_rate, faults, dt):
             faults.jumped[i, k] = 0.0
         for k in range(4):
             faults.evidence[i, k] = 0.0
+        faults.unexplained[i] = 0.0
+
+
+@inner
+def fastest_wheel(wheel_rate, faults):
+    """Return the speed of the fastest wheel, m/s."""
+    fastest = 0.0
+    for i in range(len(wheel_rate)):
+        fastest = max(fastest, abs(wheel_rate[i] * faults.radius[i]))
+    return fastest
 
 
 @inner
@@ -138,9 +159,11 @@ def name_fault(faults, dt):
                     faults.jumped[i, k] = 1.0
     # what decays behind the low-pass is weaker evidence than what began it
     least = faults.alarm_above
-    if faults.since[0] > faults.time_constant:
+    if faults.since[0] > faults.window[0]:
         least = max(least, FADED * faults.peak[0])
     if statistic < least:
+        if faults.lasts[0] > LASTING_CLEAR:
+            name_lasting(faults)
         return
     fastest = 0.0
     leapt = False
@@ -153,7 +176,7 @@ def name_fault(faults, dt):
     if math.sqrt(fastest) < faults.standing and faults.all_free != 0.0:
         faults.prior[ACROSS] += math.log(UNLIKELY)
     # samples within the window of the low-pass are one
-    weigh(faults, math.exp(-dt / EVIDENCE), dt / faults.time_constant)
+    weigh(faults, math.exp(-dt / (EVIDENCE * faults.window[0])), dt / faults.window[0])
     odds = SLIPS / (1.0 - SLIPS) * math.exp(-faults.since[0] / SLIP_TIME)
     kinds(faults, odds / (1.0 + odds))
     if leapt:
@@ -161,10 +184,31 @@ def name_fault(faults, dt):
     # an angle that is wrong is not integrated back to the encoder
     for i in range(n):
         wrong = 0.0
-        for k in range(STEERING_STUCK, KINDS):
+        for k in range(STEERING_STUCK, WHEEL_RATIO):
             wrong += faults.table[i, k]
         if wrong > 0.5:
             faults.trusted[i] = 0.0
+
+
+@inner
+def name_lasting(faults):
+    """Write the probabilities of lasting faults, which contradict by their sum alone."""
+    table = faults.table
+    for i in range(len(table)):
+        for k in range(KINDS):
+            table[i, k] = 0.0
+        for k in range(3):
+            evidence = 0.5 * CONTRADICTS * (faults.lasting[i, k] - faults.lasts[0])
+            chance = math.exp(evidence) if faults.lasting[i, k] > 0.0 else 0.0
+            if k == 0:
+                put_ratio(faults, i, chance)
+            else:
+                table[i, STEERING_PLAY if k == 1 else STEERING_NOISE] = chance
+    # beside them: none of these, as far as the evidence is from its limit
+    whole = sum_of(table) + math.exp(-0.5 * CONTRADICTS * faults.lasts[0])
+    for i in range(len(table)):
+        for k in range(KINDS):
+            table[i, k] /= whole
 
 
 @inner
@@ -218,10 +262,11 @@ def leave_out(probability, trust):
     """
     rolling = 0.0
     rest = 0.0
-    for k in range(1, SIDE_SLIP):
-        rolling += probability[k]
     for k in range(KINDS):
-        if k != SIDE_SLIP:
+        if 0 < k < SIDE_SLIP or WHEEL_RATIO <= k < STEERING_PLAY:
+            rolling += probability[k]
+        # an angle with play or noise is right on the average
+        if k != SIDE_SLIP and k < STEERING_PLAY:
             rest += probability[k]
     if rolling < DOUBTED and rest < DOUBTED:
         return False

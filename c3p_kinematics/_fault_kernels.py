@@ -14,6 +14,7 @@ import math
 from c3p_kernels.compiled import inner, kernel
 from c3p_kernels.elementary import wrap_angle
 from c3p_kernels.small import solve3
+from c3p_kinematics._lasting_kernels import add_lasting, add_turn
 from c3p_kinematics._planar_kernels import contact_rows, measured
 from c3p_kinematics._slip_kernels import CHECKABLE, turn
 
@@ -41,28 +42,33 @@ UNSEEN = 16
 AHEAD = 18
 UNSURE = 19
 
-# kinds of faults, columns of a table of probabilities
-(ROLLING_SLIP, ROLLING_STUCK, ROLLING_JUMP, ROLLING_DRIFT, SIDE_SLIP, STEERING_STUCK,
- STEERING_JUMP, STEERING_DRIFT) = range(8)
-KINDS = 8
+# window of the low-pass per deviation of the times of the joints: the path that a wrong time makes
+# is the same in a longer window, that of a slip grows
+WINDOW = 50.0
 
 # a jump is a sample whose innovation is this many times those beside it, and this many deviations
 # of the low-passed one
 ALONE = 4.0
 LEAP = 8.0
-
-# rolling speed per speed of the pivot up to which another steering angle explains it
-FASTER = 1.05
+LATE_LEAP = 5.0
 
 # error of a fault's trace per its size, by the turning of the casters within the window
 OF_FAULT = 0.05
 
-# odds of side slip if the steering encoder has no count: its pivot must be jammed
-JAMMED = 0.2
-
 # cost of a second free component, as −2 ln of a likelihood: more names one wheel where a slip in
 # both directions of another explains the same
 OCCAM = 5.0
+
+# rate at which fades what a caster left unexplained, per that of the evidence: another wheel may
+# slip next, but which one is wrong does not change from moment to moment
+LAPSE = 0.1
+
+# time in which the odds of slip fall to 1/e, s: none lasts for ever
+SLIP_TIME = 3.0
+
+# path without an alarm that proves the description, m: before it casters that are exchanged, or
+# have other signs, are as likely as one whose two measurements are both wrong
+PROVED = 0.3
 
 # largest statistic: beyond, exponentials are zero
 LARGEST = 1e6
@@ -87,7 +93,8 @@ def hypotheses(geometry, motion, faults, dt):
         Time since the sample before.
     """
     n = len(geometry)
-    gain = -math.expm1(-dt / faults.time_constant)
+    faults.window[0] = max(faults.time_constant, WINDOW * faults.skew[0])
+    gain = -math.expm1(-dt / faults.window[0])
     steering = motion.steering
     contact = motion.contact
     memory = faults.memory
@@ -108,7 +115,7 @@ def hypotheses(geometry, motion, faults, dt):
     for i in range(n):
         memory[i, ROLLED] += gain * (contact[i, 0] ** 2 - memory[i, ROLLED])
         memory[i, STEERED] += gain * (contact[i, 1] ** 2 - memory[i, STEERED])
-        noise_of(memory[i], faults.noise, variance[i])
+        noise_of(memory[i], faults, geometry[i, 2], variance[i])
         add(normal, right, rolling[i], axle[i], contact[i], variance[i])
     solve3(normal, right, twist)
     if not math.isfinite(twist[0] + twist[1] + twist[2]):
@@ -178,6 +185,8 @@ def hypotheses(geometry, motion, faults, dt):
             innovation[i, 0] = 0.0
             innovation[i, 1] = 0.0
             continue
+        add_lasting(faults.lasting_memory[i], raw[i], variance[i], (saa, scc), memory[i, AHEAD],
+                    total, faults.window[0], dt)
         left = total - (scc * a * a - 2.0 * sac * a * c + saa * c * c) / det
         statistic[i, BOTH] = left
         # the motion by the other casters, of this sample
@@ -187,6 +196,11 @@ def hypotheses(geometry, motion, faults, dt):
                 add(work.less, right, rolling[k], axle[k], contact[k], variance[k])
         solve3(work.less, right, work.towed)
         follow_caster(geometry, motion, faults, i, dt)
+        speed = memory[i, ROLLED] + memory[i, TOWED] + memory[i, STEERED]
+        error = (faults.skew[0] ** 2 * speed + faults.rounding**2
+                 + (faults.noise[4] * geometry[i, 2]) ** 2)
+        add_turn(faults.lasting_memory[i], motion.steering_rate[i] * dt, memory[i, LAST + 1],
+                 memory[i, BEFORE + 1], error, dt)
         # χ² along at the integrated angle, with its uncertainty and that of the others' motion
         solve3(work.less, other, p)
         spread = va + memory[i, UNSURE] ** 2 * memory[i, TOWED]
@@ -211,14 +225,27 @@ def clear(normal, right):
             normal[j, k] = 0.0
 
 
-@kernel
-def noise_of(row, noise, variance):
-    """Write the variances of a contact velocity along and across by the speeds in memory."""
+@inner
+def noise_of(row, faults, offset, variance):
+    """
+    Write the variances of a contact velocity along and across by the speeds in memory.
+
+    Creep of a tyre and its angle of side slip are unknown sizes of their own for each wheel,
+    constant over the window and in proportion to the speed; without them, as of all unknown sizes
+    with a prior, the test has their covariance, which is diagonal. Joints of other times are paths
+    of the speed times the time, and other angles of the wheels.
+    """
+    noise = faults.noise
+    window = faults.window[0]
+    late = (faults.skew[0] / window) ** 2
+    # of a steering angle: its zero, and its turn within the error of the time
+    angle = noise[4] ** 2 + (faults.skew[0] / offset) ** 2 * row[STEERED]
     creep = noise[6] ** 2 * (row[ROLLED] + row[TOWED]) + noise[5] ** 2 * row[YAWED]
-    variance[0] = (noise[0] ** 2 + noise[2] ** 2 * row[ROLLED] + noise[4] ** 2 * row[TOWED]
-                   + creep)
-    variance[1] = (noise[1] ** 2 + noise[3] ** 2 * row[STEERED] + noise[4] ** 2 * row[ROLLED]
-                   + creep)
+    rounding = (faults.rounding / window) ** 2
+    variance[0] = (noise[0] ** 2 + rounding + (noise[2] ** 2 + late) * row[ROLLED]
+                   + angle * row[TOWED] + creep)
+    variance[1] = (noise[1] ** 2 + rounding + (noise[3] ** 2 + late) * row[STEERED]
+                   + angle * row[ROLLED] + creep)
 
 
 @kernel
@@ -245,7 +272,7 @@ def follow_caster(geometry, motion, faults, i, dt):
     contact = motion.contact[i]
     offset = geometry[i, 2]
     steering_rate = motion.steering_rate[i]
-    gain = -math.expm1(-dt / faults.time_constant)
+    gain = -math.expm1(-dt / faults.window[0])
     leak = faults.leak * faults.trusted[i]
     work = faults.work
     twist = work.towed
@@ -273,12 +300,13 @@ def follow_caster(geometry, motion, faults, i, dt):
     row[UNSURE] = min(back * math.exp(-along / offset * dt) * row[UNSURE] + more * dt, 1.0)
     row[HELD] += gain * (contact[0] - along - row[HELD])
     # what was seen of this caster beyond the others
+    unusual = math.hypot(LEAP * noise[0], LATE_LEAP * faults.skew[0] / faults.window[0] * speed)
     for k in range(2):
         news = contact[0] - ahead if k == 0 else across
         row[IN + k] += gain * (news - row[IN + k])
         row[LEAPT + k] += dt
         last = abs(row[LAST + k])
-        if gain * last > LEAP * noise[0] and last > ALONE * max(abs(news), abs(row[BEFORE + k])):
+        if gain * last > unusual and last > ALONE * max(abs(news), abs(row[BEFORE + k])):
             row[LEAPT + k] = 0.0
         row[BEFORE + k] = row[LAST + k]
         row[LAST + k] = news
@@ -302,6 +330,8 @@ def weigh(faults, keep, part):
         Of the evidence to the next sample, and part of a new sample in it.
     """
     n = len(faults.evidence)
+    lasts = keep**LAPSE
+    later = -math.expm1(-faults.since[0] / SLIP_TIME)
     evidence = faults.evidence
     prior = faults.prior
     posterior = faults.posterior
@@ -310,89 +340,28 @@ def weigh(faults, keep, part):
     for i in range(n):
         for k in range(4):
             cost = reduced * faults.statistic[i, k] + (OCCAM if k == BOTH else 0.0)
+            if k == BOTH and faults.proved[0] < PROVED:
+                cost = max(cost, faults.several)
             evidence[i, k] = keep * evidence[i, k] + part * cost
+        # the residual that remains without this caster, and by and by that of the best fault of
+        # one of its encoders, since no slip lasts for ever
+        one = min(faults.statistic[i, ALONG], min(faults.statistic[i, ACROSS],
+                                                  faults.statistic[i, ANGLE]))
+        more = (max(reduced * faults.statistic[i, BOTH] - faults.several, 0.0)
+                + later * max(reduced * one - faults.several, 0.0))
+        faults.unexplained[i] = lasts * faults.unexplained[i] + part * more
     faults.of_several[0] = keep * faults.of_several[0] + part * faults.several
     # relative to the best, so that the exponentials do not underflow together
     best = faults.of_several[0]
     for i in range(n):
         for k in range(4):
-            best = min(best, evidence[i, k] - 2.0 * prior[k])
+            best = min(best, evidence[i, k] + faults.unexplained[i] - 2.0 * prior[k])
     total = math.exp(0.5 * (best - faults.of_several[0]))
     for i in range(n):
         for k in range(4):
-            posterior[i, k] = math.exp(0.5 * (best - evidence[i, k]) + prior[k])
+            cost = evidence[i, k] + faults.unexplained[i]
+            posterior[i, k] = math.exp(0.5 * (best - cost) + prior[k])
             total += posterior[i, k]
     for i in range(n):
         for k in range(4):
             posterior[i, k] /= total
-
-
-@inner
-def kinds(faults, slips):
-    """
-    Write the probabilities of kinds of faults, `table`, from those of hypotheses, `posterior`.
-
-    `slips` is the probability of a slip against a drifting encoder where neither can be excluded.
-    """
-    table = faults.table
-    posterior = faults.posterior
-    memory = faults.memory
-    whole = 0.0
-    for i in range(len(posterior)):
-        for k in range(KINDS):
-            table[i, k] = 0.0
-        along = posterior[i, ALONG]
-        across = posterior[i, ACROSS]
-        angle = posterior[i, ANGLE]
-        # both components contradict: by a slip, or by an angle that could not be integrated,
-        # unless the wheel rolls faster than its pivot moves
-        both = posterior[i, BOTH]
-        speed = math.hypot(memory[i, AHEAD], math.sqrt(memory[i, TOWED]))
-        if abs(memory[i, AHEAD] + memory[i, IN]) < FASTER * speed:
-            both *= 0.5
-            angle += both
-        # the larger one names a slip
-        if abs(memory[i, IN]) > abs(memory[i, IN + 1]):
-            along += both
-        else:
-            across += both
-        if faults.jumped[i, 0] != 0.0:
-            table[i, ROLLING_JUMP] = along
-        elif abs(memory[i, UNSEEN]) > faults.unmoved[0]:
-            # a blocked wheel slides without a count as well
-            table[i, ROLLING_SLIP] = 0.5 * along
-            table[i, ROLLING_STUCK] = 0.5 * along
-        elif faults.driven[i] == 0.0 and memory[i, IN] * memory[i, AHEAD] > 0.0:
-            # without a motor it is not faster than the floor
-            table[i, ROLLING_DRIFT] = along
-        else:
-            table[i, ROLLING_SLIP] = slips * along
-            table[i, ROLLING_DRIFT] = (1 - slips) * along
-        if faults.jumped[i, 1] != 0.0:
-            # no contact moves sideways for one sample only; behind the low-pass the jump is
-            # across the wheel halfway, not as it is now
-            for k in range(KINDS):
-                table[i, k] = 0.0
-            table[i, STEERING_JUMP] = angle + across + along
-        else:
-            stuck = abs(memory[i, UNSEEN + 1]) > faults.unmoved[1]
-            table[i, SIDE_SLIP] = across * JAMMED if stuck else across
-            table[i, STEERING_STUCK if stuck else STEERING_DRIFT] = angle
-    for i in range(len(posterior)):
-        for k in range(4):
-            whole += posterior[i, k]
-    whole = 1.0 - whole + sum_of(table)
-    if whole > 0.0:
-        for i in range(len(posterior)):
-            for k in range(KINDS):
-                table[i, k] /= whole
-
-
-@kernel
-def sum_of(table):
-    """Return the sum of all numbers of a `table` (n, KINDS)."""
-    total = 0.0
-    for i in range(len(table)):
-        for k in range(KINDS):
-            total += table[i, k]
-    return total

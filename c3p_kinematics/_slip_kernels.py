@@ -24,6 +24,16 @@ cut_fit = RigidFit.cut
 # rounding: the others leave that direction open
 CHECKABLE = 1e-9
 
+# error of what a slip leaves at the other casters per its size
+OF_SLIP = 0.05
+
+# time in which fades what a caster left unexplained, s
+LASTING = 1.0
+
+# time in which the χ² that stands for several casters falls to 1/e, s: no slip lasts for ever, and
+# with three casters a single equation is left, which exchanged casters may fulfil
+SLIP_TIME = 2.0
+
 # margin by which a change must outlast its time, s: where that is a multiple of the period, the
 # last bit of a stamp must not shift the alarm by a sample
 ROUNDING = 1e-6
@@ -119,6 +129,8 @@ def track(geometry, motion, slip, dt):
     """
     n = len(geometry)
     gain = -math.expm1(-dt / slip.time_constant) if dt > 0.0 else 0.0
+    late = slip.skew[0] / slip.time_constant
+    fraction = slip.fraction * slip.fraction + late * late
     contact = slip.fit.contact
     residual = slip.fit.residual
     put(motion.steering, slip.fit.steering)
@@ -127,8 +139,7 @@ def track(geometry, motion, slip, dt):
     for i in range(n):
         speed = contact[i, 0] ** 2 + contact[i, 1] ** 2
         slip.power[i] += gain * (speed - slip.power[i])
-        slip.variance[i] = (slip.noise * slip.noise
-                            + slip.fraction * slip.fraction * slip.power[i])
+        slip.variance[i] = slip.noise * slip.noise + fraction * slip.power[i]
         slip.fit.weight[i, 0] = 1.0
         slip.fit.weight[i, 1] = 1.0
     fit(geometry, slip.fit)
@@ -182,7 +193,33 @@ def judge_slip(geometry, steering, slip, dt):
     slip.suspect[0] = -1.0
     slip.confidence[0] = 0.0
     if slipping:
+        slip.since[0] += dt
+        add_unexplained(slip, dt)
         isolate(geometry, steering, slip)
+    else:
+        # an alarm that begins soon again is the same
+        keep = math.exp(-dt / LASTING)
+        slip.since[0] *= keep
+        for i in range(len(slip.unexplained)):
+            slip.unexplained[i] *= keep
+
+
+@inner
+def add_unexplained(slip, dt):
+    """
+    Add up what is left without each caster beyond what a single slip leaves.
+
+    For a moment any one of several wrong casters may explain all residuals; not for a second.
+    """
+    n = len(slip.unexplained)
+    if n < 3:
+        return
+    keep = math.exp(-dt / LASTING)
+    reduced = 1.0 / (1.0 + OF_SLIP**2 * slip.statistic[0])
+    part = 2.0 * dt / slip.time_constant
+    for i in range(n):
+        more = max(reduced * slip.without[i] - slip.several, 0.0)
+        slip.unexplained[i] = keep * slip.unexplained[i] + part * more
 
 
 @inner
@@ -193,12 +230,15 @@ def isolate(geometry, steering, slip):
         slip.likelihood[i] = 1.0 / n
     # with two casters either may slip
     if n > 2:
-        posterior(slip.without, slip.several, slip.likelihood)
+        for i in range(n):
+            slip.speed[i] = slip.without[i] + slip.unexplained[i]
+        several = slip.several * math.exp(-slip.since[0] / SLIP_TIME)
+        posterior(slip.speed, several, slip.likelihood)
         best = 0
         for i in range(1, n):
             if slip.likelihood[i] > slip.likelihood[best]:
                 best = i
-        if slip.without[best] < slip.several:
+        if slip.speed[best] < slip.several:
             slip.suspect[0] = best
             slip.confidence[0] = slip.likelihood[best]
     # each caster is de-weighted by its probability to slip: the residual of the suspect against

@@ -11,14 +11,15 @@ import numpy as np
 
 from c3p_description.model import Array
 from c3p_kinematics import _fault_alarm_kernels as alarm
-from c3p_kinematics import _fault_kernels as kernels
 
 # words of the kinds, in the order of the columns of `FaultReport.probability`
 KINDS = ('rolling slip', 'wheel encoder stuck', 'wheel encoder jump', 'wheel encoder drift',
-         'side slip', 'steering encoder stuck', 'steering encoder jump', 'steering encoder drift')
-ENCODER = np.array([False, True, True, True, False, True, True, True])
-OF_STEERING = np.arange(len(KINDS)) > kernels.SIDE_SLIP
-OF_WHEEL = np.arange(len(KINDS)) < kernels.SIDE_SLIP
+         'side slip', 'steering encoder stuck', 'steering encoder jump', 'steering encoder drift',
+         'wheel ratio', 'wheel encoder loses counts', 'steering backlash',
+         'steering encoder noise')
+ENCODER = np.array(['encoder' in kind for kind in KINDS])
+OF_STEERING = np.array(['steering' in kind for kind in KINDS])
+OF_WHEEL = np.array([kind == 'rolling slip' or kind.startswith('wheel') for kind in KINDS])
 
 # confidence from which a fault is named alone; a kind below LEAST is not mentioned
 SURE = alarm.SURE
@@ -28,6 +29,63 @@ LEAST = 0.05
 # fault of a wheel or its angle from which it does without the caster
 DOUBTED = alarm.DOUBTED
 
+# kinds of faults that last, and the ratio of a wheel from which a worn tyre does not explain it
+RATIOS = ('wheel ratio', 'wheel encoder loses counts')
+BACKLASH = 'steering backlash'
+NOISE = 'steering encoder noise'
+GEAR = 0.15
+
+
+class LastingSizes(NamedTuple):
+    """
+    Sizes of lasting faults.
+
+    Attributes
+    ----------
+    ratio, ratio_std : (n,) array
+        Turn of each wheel per turn by the motion of the others, and its standard deviation; 1 is
+        right. inf while nothing is known.
+    backlash, backlash_std : (n,) array, rad
+        Play between each steering axis and its encoder, and its standard deviation.
+    """
+
+    ratio: Array
+    ratio_std: Array
+    backlash: Array
+    backlash_std: Array
+
+    def text(self, caster: int, kind: str) -> str:
+        """
+        Return size and remedy of a lasting fault of a caster; empty for other kinds.
+
+        Examples
+        --------
+        >>> known = LastingSizes(*np.array([[1.031], [0.004], [0.0], [0.01]]))
+        >>> known.text(0, 'wheel ratio')  # doctest: +NORMALIZE_WHITESPACE
+        'turns 3.1 ± 0.4 % more than the platform moves: its radius is 3.0 % smaller than
+        described; recalibrate, or check the tyre'
+        """
+        if kind == BACKLASH:
+            return (f'{math.degrees(self.backlash[caster]):.1f} ± '
+                    f'{math.degrees(self.backlash_std[caster]):.1f}° of play; check the gear '
+                    'and the coupling of the encoder')
+        if kind == NOISE:
+            return 'check its supply, its shield and its coupling'
+        if kind not in RATIOS:
+            return ''
+        ratio = float(self.ratio[caster])
+        more = 'more' if ratio > 1.0 else 'less'
+        size = f'{100 * abs(ratio - 1.0):.1f} ± {100 * self.ratio_std[caster]:.1f} %'
+        text = f'turns {size} {more} than the platform moves: '
+        if abs(ratio - 1.0) > GEAR:
+            return text + 'check its gear ratio, its counts per turn and its radius'
+        if ratio > 1.0:
+            return text + (f'its radius is {100 * (1.0 - 1.0 / ratio):.1f} % smaller than '
+                           'described; recalibrate, or check the tyre')
+        return text + ('its encoder loses counts, or its radius is '
+                       f'{100 * (1.0 / ratio - 1.0):.1f} % larger than described; check the '
+                       'encoder, or recalibrate')
+
 
 class FaultReport(NamedTuple):
     """
@@ -36,13 +94,16 @@ class FaultReport(NamedTuple):
     Attributes
     ----------
     alarm : bool
-    probability : (n, 8) array
+    probability : (n, 12) array
         Of each kind (`KINDS`) at each caster, given the alarm; zero without one. The rest to 1 is
-        "several casters". With two casters 0: they are not distinguishable.
+        none of these: several casters, or a wrong description. With two casters 0: they are not
+        distinguishable.
     statistic, threshold : float
         χ² of the residuals, and its limit.
     speed : (n,) array, m/s
         Velocity of each contact against the prediction of the others.
+    sizes : LastingSizes or None
+        Of faults that last.
     """
 
     alarm: bool
@@ -50,6 +111,7 @@ class FaultReport(NamedTuple):
     statistic: float
     threshold: float
     speed: Array
+    sizes: LastingSizes | None = None
 
     @property
     def caster(self) -> int:
@@ -108,11 +170,14 @@ class FaultReport(NamedTuple):
             if self.probability[i, k] >= LEAST]
         several = 1.0 - float(self.probability.sum())
         if not likely or several > likely[0][2]:
-            return f'more than one wheel slips, or has a wrong encoder, probability {several:.2f}'
+            return ('more than one wheel slips, or has a wrong encoder, or the description is '
+                    f'wrong (order, sign or zero of the joints), probability {several:.2f}')
         words = [f'{joint}: {kind} {part:.2f}' for joint, kind, part in likely[:3]]
         sure = likely[0][2] >= SURE
-        return words[0] if sure else ' or '.join(words) + ('' if len(words) == 1 else
+        text = words[0] if sure else ' or '.join(words) + ('' if len(words) == 1 else
                                                            ', not distinguishable')
+        size = self.sizes.text(self.caster, self.kind) if self.sizes else ''
+        return f'{text}; {size}' if size else text
 
 
 NO_FAULT = FaultReport(False, np.zeros((0, len(KINDS))), 0.0, math.inf, np.zeros(0))

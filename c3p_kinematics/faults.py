@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics import _fault_alarm_kernels as alarm
 from c3p_kinematics import _fault_kernels as kernels
-from c3p_kinematics.fault_report import FaultReport
-from c3p_kinematics.odometry_states import Faults, RigidFit
+from c3p_kinematics.fault_report import FaultReport, LastingSizes
+from c3p_kinematics.odometry_states import KINDS, Faults, RigidFit
 from c3p_kinematics.sensed_kinematics_parameters import FaultSettings
 from c3p_kinematics.slip import thresholds, vectors
 
@@ -68,14 +68,14 @@ class FaultMonitor:
                  skew: float = 0.0) -> None:
         self.robot = robot
         self.settings = settings or FaultSettings()
-        self._creep = math.hypot(self.settings.creep, skew / self.settings.time_constant)
+        self._skew = skew
         n = robot.count
         self._resolution = wheel_resolution, steering_resolution
         self.threshold = thresholds(n, self.settings.false_alarm)[0]
         self._motion = RigidFit.new(n)
         self.state = Faults.new(n)
         # of reports without an alarm
-        self._none = np.zeros((n, kernels.KINDS))
+        self._none = np.zeros((n, KINDS))
         self.use(self.state.block)
         self.reset()
 
@@ -85,15 +85,15 @@ class FaultMonitor:
         robot = self.robot
         wheel, steering = self._resolution
         limit, several = thresholds(robot.count, s.false_alarm)
+        step = float(np.hypot(robot.wheel_radius * wheel, robot.caster_offset * steering).max())
         self.state = state = Faults.of(
             block, robot.count, time_constant=s.time_constant, leak=1.0 / s.memory,
             alarm_above=limit, clear_below=s.clear_fraction * limit, several=several,
             persistence=s.persistence, release=s.release, released_after=s.released_after,
-            standing=s.standing, all_free=not np.any(robot.steered))
-        step = float(np.hypot(robot.wheel_radius * wheel, robot.caster_offset * steering).max())
-        # uniform rounding has deviation Δ/√12, behind the low-pass
-        noise = math.hypot(s.noise_std, step / math.sqrt(12.0) / s.time_constant)
-        state.noise[:] = noise, noise, s.radius, s.offset, s.zero, s.hip, self._creep
+            standing=s.standing, all_free=not np.any(robot.steered),
+            # uniform rounding has the deviation Δ/√12
+            rounding=step / math.sqrt(12.0))
+        state.noise[:] = s.noise_std, s.noise_std, s.radius, s.offset, s.zero, s.hip, s.creep
         state.unmoved[:] = 6.0 * wheel + 0.02, 6.0 * steering + 0.02
         state.radius[:] = robot.wheel_radius
         state.driven[:] = robot.driven
@@ -113,12 +113,16 @@ class FaultMonitor:
         state = self.state
         for array in (state.memory, state.statistic, state.innovation, state.speed,
                       state.evidence, state.of_several, state.posterior, state.jumped,
-                      state.table, state.total, state.alarm, state.held, state.path, state.since,
-                      state.peak):
+                      state.table, state.unexplained,
+                      state.lasting_memory, state.lasting, state.lasting_size, state.lasts,
+                      state.total, state.alarm, state.held, state.path, state.since,
+                      state.peak, state.proved):
             array[:] = 0.0
         state.memory[:, kernels.LEAPT:kernels.LEAPT + 2] = math.inf
         for array in (state.trusted, state.trust):
             array[:] = 1.0
+        state.skew[0] = self._skew
+        state.window[0] = self.settings.time_constant
         for array in (state.caster, state.suspect):
             array[:] = -1.0
 
@@ -198,4 +202,9 @@ class FaultMonitor:
         alarm = bool(state.alarm[0])
         table = state.table.copy() if alarm and self.robot.count > 2 else self._none
         return FaultReport(alarm, table, float(state.total[0]), self.threshold,
-                           state.speed.copy())
+                           state.speed.copy(), self.sizes() if alarm else None)
+
+    def sizes(self) -> LastingSizes:
+        """Return the ratio of each wheel and the play of each steering, with or without alarm."""
+        ratio, ratio_std, play, play_std = self.state.lasting_size.T
+        return LastingSizes(1.0 + ratio, ratio_std.copy(), play.copy(), play_std.copy())

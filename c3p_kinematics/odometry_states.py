@@ -17,6 +17,12 @@ from c3p_kernels.state import Number, Parts, state
 # numbers that the fault monitor keeps of a caster, see _fault_kernels.py
 MEMORY = 20
 
+# the same of lasting faults, see _lasting_kernels.py
+LASTING = 15
+
+# kinds of faults, see fault_report.py
+KINDS = 12
+
 # steps kept for the second fit: 0.2 s at 320 Hz; at higher rates its span is shorter
 CAPACITY = 64
 
@@ -53,6 +59,7 @@ class SlipWatch(Parts):
     persistence: float                      # above the limit before an alarm, s
     release: float                          # below the limit before its end, s
     isolated: float                         # `confidence` from which the wheel is left out
+    skew: Number                            # deviation of the times of the joints, s
     mean: Annotated[Array, 'n', 2]          # residuals x, y in base_link, m/s
     power: Annotated[Array, 'n']            # squared contact speeds, m²/s²
     variance: Annotated[Array, 'n']         # of the contact velocities, m²/s²
@@ -60,8 +67,10 @@ class SlipWatch(Parts):
     without: Annotated[Array, 'n']          # χ² without each caster
     speed: Annotated[Array, 'n']            # lengths of the residuals of `fit`, m/s
     likelihood: Annotated[Array, 'n']       # probability of each wheel to slip, given slip
+    unexplained: Annotated[Array, 'n']      # recent χ² without a caster beyond `several`
     statistic: Number                       # χ² of all casters
     slipping: Number                        # 1 during an alarm
+    since: Number                           # recent duration of alarms, s
     held: Number                            # time for which that is about to change, s
     suspect: Number                         # the wheel that slips, −1 for none or several
     confidence: Number                      # probability of that wheel
@@ -88,7 +97,7 @@ class FaultWork(Parts):
 class Faults(Parts):
     """Fault monitor: memory of the hypotheses, their evidence, and its alarm."""
 
-    time_constant: float                    # of the low-pass, s
+    time_constant: float                    # of the low-pass with joints of one instant, s
     leak: float                             # of an integrated steering angle, 1/m
     alarm_above: float                      # χ² of all casters
     clear_below: float                      # χ² of all casters
@@ -98,6 +107,9 @@ class Faults(Parts):
     released_after: float                   # path that must pass, too, for a steering encoder, m
     standing: float                         # contact speed of a platform that stands, m/s
     all_free: float                         # 1 if no caster has a steering motor
+    rounding: float                         # deviation of a contact's path by encoder steps, m
+    skew: Number                            # deviation of the times of the joints, s
+    window: Number                          # time constant of the low-pass, s
     noise: Annotated[Array, 7]              # deviations, see `_fault_kernels.hypotheses`
     unmoved: Annotated[Array, 2]            # turn without a count of a stuck encoder, rad
     radius: Annotated[Array, 'n']           # of the wheels, m
@@ -109,11 +121,16 @@ class Faults(Parts):
     speed: Annotated[Array, 'n']            # lengths of `innovation`, m/s
     prior: Annotated[Array, 4]              # logarithms of the present sample's
     evidence: Annotated[Array, 'n', 4]      # −2 ln of the likelihoods
-    of_several: Number                      # the same of several casters
+    unexplained: Annotated[Array, 'n']      # recent cost of each caster beyond that of several
+    of_several: Number                      # −2 ln of the likelihood of several casters
     posterior: Annotated[Array, 'n', 4]     # probability of each hypothesis; rest: several
     jumped: Annotated[Array, 'n', 2]        # 1 for a jump at the begin of the alarm
     work: FaultWork
-    table: Annotated[Array, 'n', 8]         # probability of each kind at each caster
+    lasting_memory: Annotated[Array, 'n', LASTING]  # columns of _lasting_kernels.py
+    lasting: Annotated[Array, 'n', 3]       # evidence of ratio, play and noise, per its limit
+    lasting_size: Annotated[Array, 'n', 4]  # ratio − 1 and its deviation; play and its, rad
+    lasts: Number                           # largest evidence of a lasting fault, per its limit
+    table: Annotated[Array, 'n', KINDS]     # probability of each kind at each caster
     trust: Annotated[Array, 'n', 2]         # 1 for measurements that odometry uses, else 0
     total: Number                           # χ² of all casters
     alarm: Number                           # 1 during an alarm
@@ -121,6 +138,7 @@ class Faults(Parts):
     path: Number                            # and path, m
     since: Number                           # time since the begin of the alarm, s
     peak: Number                            # decaying maximum of `total`
+    proved: Number                          # path without an alarm since the first sample, m
     caster: Number                          # the most probable one, −1 for none or several
     suspect: Number                         # the one with a row without trust, −1 for none
 

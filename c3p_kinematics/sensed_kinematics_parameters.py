@@ -114,7 +114,8 @@ class FaultSettings(CheckedSettings):
     hip : float
         Standard deviation of each coordinate of the hips in the test of faults [m].
     creep : float
-        Standard deviation of a contact velocity per speed in the test of faults [1].
+        Standard deviation of a contact velocity per speed in the test of faults [1], by creep of
+        the tyres and their angles of side slip.
     standing : float
         Contact speed below which the platform is at standstill in the test of faults [m/s].
     memory : float
@@ -136,7 +137,7 @@ class FaultSettings(CheckedSettings):
     offset: float = setting(0.02, bounds=(0.0, 0.5), parameter='faults.offset')
     zero: float = setting(0.0052, bounds=(0.0, 0.5), parameter='faults.zero')
     hip: float = setting(0.002, bounds=(0.0, 0.5), parameter='faults.hip')
-    creep: float = setting(0.004, bounds=(0.0, 1.0), parameter='faults.creep')
+    creep: float = setting(0.01, bounds=(0.0, 1.0), parameter='faults.creep')
     standing: float = setting(0.005, bounds=(0.0, 1.0), parameter='faults.standing')
     memory: float = setting(2.0, bounds=(0.001, 1e9), parameter='faults.memory')
     false_alarm: float = setting(1e-06, bounds=(1e-09, 0.1), parameter='alarm.false_alarm')
@@ -162,7 +163,8 @@ class OdometryParameters(CheckedSettings):
         rates as well. 0 for drives that sample at a common SYNC.
     sample_skew : float
         Standard deviation of the times of the joints of one message from each other [s]; the speed
-        times it is in the noise of slip and faults. 0 for drives that sample at a common SYNC.
+        times it is in the noise of slip and faults, and the window of the test of faults grows
+        with it. 0 for drives that sample at a common SYNC.
     rate_noise_std : float
         Noise of a contact velocity from the joint rates [m/s]; lower bound of the twist
         covariance.
@@ -184,7 +186,7 @@ class OdometryParameters(CheckedSettings):
     max_gap: float = setting(0.25, bounds=(0.001, 10.0), parameter='max_gap')
     robust: bool = setting(True, parameter='robust')
     stamp_jitter: float = setting(0.003, bounds=(0.0, 0.02), parameter='stamp_jitter')
-    sample_skew: float = setting(0.001, bounds=(0.0, 0.02), parameter='sample_skew')
+    sample_skew: float = setting(0.0025, bounds=(0.0, 0.02), parameter='sample_skew')
     rate_noise_std: float = setting(0.003, bounds=(1e-05, 1.0), parameter='rate_noise_std')
     rate_lag: float = setting(0.006, bounds=(0.0, 1.0), parameter='rate_lag')
     creep: float = setting(0.002, bounds=(0.0, 0.1), parameter='creep')

@@ -258,7 +258,7 @@ class SlipMonitor:
         self._limit = thresholds(robot.count, s.false_alarm)[0]
         # uniform rounding has deviation Δ/√12, behind the low-pass
         self._noise = math.hypot(s.noise_std, step / math.sqrt(12.0) / s.time_constant)
-        self._fraction = math.hypot(s.speed_fraction, skew / s.time_constant)
+        self._skew = skew
         self._motion = RigidFit.new(robot.count)
         self.state = SlipWatch.new(robot.count)
         self.use(self.state.block)
@@ -270,8 +270,9 @@ class SlipMonitor:
         n = self.robot.count
         limit, several = thresholds(n, s.false_alarm)
         self.state = SlipWatch.of(
-            block, n, time_constant=s.time_constant, noise=self._noise, fraction=self._fraction,
-            alarm_above=limit, clear_below=s.clear_fraction * limit, several=several,
+            block, n, time_constant=s.time_constant, noise=self._noise,
+            fraction=s.speed_fraction, alarm_above=limit, clear_below=s.clear_fraction * limit,
+            several=several,
             persistence=s.persistence, release=s.release, isolated=s.isolated)
 
     @property
@@ -287,9 +288,10 @@ class SlipMonitor:
     def reset(self) -> None:
         """Clear the memory."""
         state = self.state
-        for array in (state.mean, state.power, state.without, state.speed, state.statistic,
-                      state.slipping, state.held, state.confidence):
+        for array in (state.mean, state.power, state.without, state.speed, state.unexplained,
+                      state.statistic, state.slipping, state.since, state.held, state.confidence):
             array[:] = 0.0
+        state.skew[0] = self._skew
         state.suspect[0] = -1.0
         state.variance[:] = self._noise**2
 

@@ -29,7 +29,7 @@ END = '<!-- end -->'
 
 # experiments whose figures do not belong together have another value in one of these
 COMMON = ('plant', 'controller', 'robot', 'friction', 'latency', 'wheel_counts',
-          'steering_counts')
+          'steering_counts', 'sensor_profile')
 
 Runs = Sequence[Mapping[str, Any]]
 
@@ -39,7 +39,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
     parser.add_argument('files', nargs='+', type=Path, help='written by --json')
     runs = [json.loads(file.read_text('utf-8')) for file in parser.parse_args().files]
-    if len({tuple(run['conditions'][name] for name in COMMON) for run in runs}) > 1:
+    if len({tuple(run['conditions'].get(name) for name in COMMON) for run in runs}) > 1:
         parser.error(f'the runs differ in one of {", ".join(COMMON)}')
     text = PAGE.read_text('utf-8')
     for name, lines in (('seeds', [sentence(runs)]), ('figures', figures(runs)),

@@ -13,7 +13,7 @@ from c3p_bags.report.numbers import PLAIN_SLIP
 from c3p_bags.report.run import AnalysedRun
 from c3p_bags.report.slip_events import SURE, SlipEvent
 from c3p_bags.report.slip_panels import confidence
-from c3p_kinematics.fault_report import ENCODER, KINDS
+from c3p_kinematics.fault_report import KINDS
 
 # fractions of the time in motion in which a slip leaves no trace: worth a note, and most of it
 UNSEEN = 0.02
@@ -24,7 +24,8 @@ SLIP = 'Which wheel slipped?'
 WRONG_ENCODER = 'Which encoder is wrong?'
 EITHER = 'Which wheel slipped, or has a wrong encoder?'
 
-ENCODER_KINDS = {kind for kind, encoder in zip(KINDS, ENCODER, strict=True) if encoder}
+# tyres of another radius, gears with play and encoders: no tyre slips
+NO_SLIP = {kind for kind in KINDS if not kind.endswith(' slip')}
 
 # remedy of a wrong encoder
 CHECK = 'check the coupling, supply, direction and zero of the encoder before the tyre'
@@ -54,7 +55,7 @@ def question_of(events: Sequence[SlipEvent]) -> str:
     wrong = set()
     for event in events:
         kinds = event.kind.split(' or ') if event.kind else []
-        wrong |= {kind in ENCODER_KINDS for kind in kinds}
+        wrong |= {kind in NO_SLIP for kind in kinds}
         if not kinds:
             wrong |= {False} if event.wheel >= 0 else {False, True}
     return EITHER if len(wrong) == 2 else WRONG_ENCODER if True in wrong else SLIP

@@ -44,7 +44,7 @@ class SlipReplay(NamedTuple):
     slip : (k, n, 2) array, m/s
         Velocity of each contact point over the floor [along, across] relative to the trusted
         wheels: the residual of ``wheel_slip``. During an alarm the suspect is not trusted.
-    kinds : (k, n, 8) array
+    kinds : (k, n, 12) array
         Probability of each kind of fault (`c3p_kinematics.fault_report.KINDS`) of each caster;
         zero without an alarm of the fault monitor.
     time_constant : float, s

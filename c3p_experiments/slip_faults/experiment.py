@@ -43,6 +43,7 @@ from c3p_experiments.slip_faults.scoring import (
     watch,
 )
 from c3p_kinematics.fault_report import KINDS
+from c3p_simulation.plants.timing import SampleTiming
 
 # random robots, and first seed of drives and descriptions: others serve the development
 RANDOM = (104, 107)
@@ -162,16 +163,17 @@ def slip_faults(bench: Bench, trials: FaultTrials | None = None,
               *(all_driven(random_robot(k)) for k in trials.random)]
     seed = FIRST + 100 * bench.conditions.seed
     steps = encoder_steps(bench.conditions)
+    timing = bench.conditions.sensors.timing
     driven = [_scenes(bench, robot, seed + k, trials.clean, trials.faulty)
               for k, robot in enumerate(robots)]
     harmless = [s for scenes in driven for s in scenes if s.kind in HARMLESS]
     cases = [case for scenes in driven for s in scenes if s.kind in SLIPPERY
-             for case in _of_scene(s, steps, seed)]
+             for case in _of_scene(s, steps, timing, seed)]
     for k, scene in enumerate(s for s in harmless if s.kind == 'clean'):
-        cases += _of_encoders(scene, steps, [seed, k], trials.faults)
+        cases += _of_encoders(scene, steps, timing, [seed, k], trials.faults)
     quiet = _quiet(bench, robots, trials.hours, workers or Workers())
-    oblique = _oblique(harmless[0], steps, seed, trials.slips)
-    drift_errors = drifted(harmless[0], steps, seed, trials.drifts)
+    oblique = _oblique(harmless[0], steps, timing, seed, trials.slips)
+    drift_errors = drifted(harmless[0], steps, timing, seed, trials.drifts)
     stuck_errors = stuck_drives(bench, steps, STUCK_FIRST + STUCK_SEEDS * bench.conditions.seed,
                                 trials.stuck, trials.stuck_span)
     driving = sum(drive.time for drive in quiet) / 3600.0
@@ -209,18 +211,19 @@ def _scenes(bench: Bench, robot: CasterRobot, seed: int, clean: float, faulty: f
     return out
 
 
-def _of_scene(scene: Scene, steps: tuple[float, float], seed: int) -> list[FaultCase]:
+def _of_scene(scene: Scene, steps: tuple[float, float], timing: SampleTiming, seed: int
+              ) -> list[FaultCase]:
     """Return what became of the slips of a scene."""
     dt = float(np.median(np.diff(scene.joints.time)))
-    seen = watch(*wrong(scene, seed), steps)
+    seen = watch(*wrong(scene, seed), steps, timing)
     count = len(seen.alarm)
     return [score(scene.kind, 0 if slip.across < 0.5 else 2, slip.wheel, seen, slip.begin,
                   min(count, slip.end + round(AFTER / dt)), dt)
             for slip in true_slips(scene.slip, dt)]
 
 
-def _of_encoders(scene: Scene, steps: tuple[float, float], seed: list[int], count: int
-                 ) -> list[FaultCase]:
+def _of_encoders(scene: Scene, steps: tuple[float, float], timing: SampleTiming,
+                 seed: list[int], count: int) -> list[FaultCase]:
     """Return what became of encoder faults in a drive without slip."""
     robot, joints = wrong(scene, seed[0])
     dt = float(np.median(np.diff(joints.time)))
@@ -248,7 +251,7 @@ def _of_encoders(scene: Scene, steps: tuple[float, float], seed: list[int], coun
             # a stuck encoder of an axis that does not turn is right
             if not len(visible) or visible[0] > length // 2:
                 continue
-            seen = watch(robot, shown, steps)
+            seen = watch(robot, shown, steps, timing)
             out.append(score(kind, LABEL_OF[KINDS.index(kind)], caster, seen, int(visible[0]),
                              len(trace), dt))
     return out
@@ -267,7 +270,8 @@ def _quiet(bench: Bench, robots: Sequence[CasterRobot], hours: float, workers: W
     return out
 
 
-def _oblique(scene: Scene, steps: tuple[float, float], seed: int, count: int) -> list[FaultCase]:
+def _oblique(scene: Scene, steps: tuple[float, float], timing: SampleTiming, seed: int,
+             count: int) -> list[FaultCase]:
     """Return what became of slips of `SLIP_SPEED` in any direction."""
     robot, joints = wrong(scene, seed)
     dt = float(np.median(np.diff(joints.time)))
@@ -281,7 +285,8 @@ def _oblique(scene: Scene, steps: tuple[float, float], seed: int, count: int) ->
         slip = SLIP_SPEED * np.array([np.cos(angle), np.sin(angle)])
         shown = with_slip(scene, caster, at, slip, steps)
         shown = shown._replace(steering=shown.steering + zero)
-        seen = watch(robot, shown, steps, at - 200, at + round((SLIPPING + AFTER) / dt))
+        seen = watch(robot, shown, steps, timing, at - 200,
+                     at + round((SLIPPING + AFTER) / dt))
         out.append(_by_wheel(seen, caster, dt))
     return out
 

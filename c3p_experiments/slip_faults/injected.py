@@ -25,7 +25,7 @@ PARTS = 10
 def with_encoder_fault(joints: Joints, kind: str, caster: int, at: int, steps: tuple[float, float],
                        levers: tuple[float, float], rng: np.random.Generator) -> Joints:
     """
-    Return joints whose encoder is wrong from sample `at` on.
+    Return joints whose encoder is wrong from sample `at` on, and its rate unknown.
 
     Parameters
     ----------
@@ -57,7 +57,16 @@ def with_encoder_fault(joints: Joints, kind: str, caster: int, at: int, steps: t
     else:
         # lost counts
         shown -= step * np.round(rng.uniform(0.2, 0.9) * (shown - shown[0]) / step)
-    return joints._replace(steering=steering, wheel_angle=wheel)
+    return without_rate(joints._replace(steering=steering, wheel_angle=wheel), at)
+
+
+def without_rate(joints: Joints, at: int) -> Joints:
+    """Return joints without rates from sample `at` on: those of a wrong encoder are wrong."""
+    wheel_rate = joints.wheel_rate.copy()
+    steering_rate = joints.steering_rate.copy()
+    wheel_rate[at:] = np.nan
+    steering_rate[at:] = np.nan
+    return joints._replace(wheel_rate=wheel_rate, steering_rate=steering_rate)
 
 
 def with_slip(scene: Scene, caster: int, at: int, slip: Array, steps: tuple[float, float]
@@ -98,5 +107,5 @@ def with_slip(scene: Scene, caster: int, at: int, slip: Array, steps: tuple[floa
         steering[k + 1, caster] = steps[1] * np.round(theta / steps[1])
         wheel[k + 1, caster] = steps[0] * np.round(angle / steps[0])
     cut = slice(0, last)
-    return Joints(*(column[cut] for column in joints._replace(steering=steering,
-                                                              wheel_angle=wheel)))
+    shown = without_rate(joints._replace(steering=steering, wheel_angle=wheel), at)
+    return Joints(*(column[cut] for column in shown))

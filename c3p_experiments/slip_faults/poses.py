@@ -10,11 +10,12 @@ import numpy as np
 from c3p_bags.runs.run_log import Joints
 from c3p_description.model import Array
 from c3p_experiments.loop.conditions import Bench
-from c3p_experiments.slip_faults.injected import with_encoder_fault
+from c3p_experiments.slip_faults.injected import with_encoder_fault, without_rate
 from c3p_experiments.slip_faults.scenes import Scene, drive
+from c3p_experiments.slip_faults.scoring import odometry_settings
 from c3p_kinematics.faults import FaultSettings
-from c3p_kinematics.odometry import Odometry, OdometrySettings
-from c3p_kinematics.odometry_data import SYNCHRONOUS
+from c3p_kinematics.odometry import Odometry
+from c3p_simulation.plants.timing import SampleTiming
 
 # time before and after the begin of a drift, s; the drift, rad/s, and its duration, s
 DRIFT_SPAN = (1.0, 6.0)
@@ -42,7 +43,8 @@ class PoseErrors(NamedTuple):
                 for name, errors in (('before', self.before), ('after', self.after))}
 
 
-def drifted(scene: Scene, steps: tuple[float, float], seed: int, count: int) -> PoseErrors:
+def drifted(scene: Scene, steps: tuple[float, float], timing: SampleTiming, seed: int,
+            count: int) -> PoseErrors:
     """
     Return the errors of parts of a scene in which a steering encoder drifts.
 
@@ -51,6 +53,8 @@ def drifted(scene: Scene, steps: tuple[float, float], seed: int, count: int) -> 
     scene : Scene
     steps : (2,) tuple, rad
         Of wheel and steering encoders.
+    timing : SampleTiming
+        Of the sensors.
     seed, count : int
         Of the random parts, and their number.
     """
@@ -68,7 +72,8 @@ def drifted(scene: Scene, steps: tuple[float, float], seed: int, count: int) -> 
         sense = rng.choice([-1.0, 1.0])
         steering[:, rng.integers(scene.robot.count)] += steps[1] * np.round(
             sense * ramp / steps[1])
-        cases.append(pose_errors(scene, part._replace(steering=steering), first, steps))
+        shown = without_rate(part._replace(steering=steering), before)
+        cases.append(pose_errors(scene, shown, first, steps, timing))
     return PoseErrors(dt * (samples - before), *np.stack(cases, 1))
 
 
@@ -100,14 +105,15 @@ def stuck_drives(bench: Bench, steps: tuple[float, float], seed: int, count: int
         at = round(span[0] / dt)
         shown = with_encoder_fault(scene.joints, 'wheel encoder stuck', wheel, at, steps, levers,
                                    rng)
-        cases.append(pose_errors(scene, shown, 0, steps))
+        cases.append(pose_errors(scene, shown, 0, steps, c.sensors.timing))
         bench.done()
     length = min(errors.shape[1] for errors in cases)
     return PoseErrors(dt * (np.arange(length) - at),
                       *np.stack([errors[:, :length] for errors in cases], 1))
 
 
-def pose_errors(scene: Scene, joints: Joints, first: int, steps: tuple[float, float]) -> Array:
+def pose_errors(scene: Scene, joints: Joints, first: int, steps: tuple[float, float],
+                timing: SampleTiming) -> Array:
     """
     Return the distance (2, k) [m] of odometry from the truth, without and with fault monitor.
 
@@ -118,15 +124,15 @@ def pose_errors(scene: Scene, joints: Joints, first: int, steps: tuple[float, fl
         What the encoders show, from sample `first` of the scene on.
     first : int
     steps : (2,) tuple, rad
+    timing : SampleTiming
+        Of the sensors.
     """
     true = scene.log.ground_truth.pose[first:]
     samples = list(zip(joints.time, joints.steering, joints.wheel_angle, joints.wheel_rate,
                        joints.steering_rate, strict=True))
     errors = []
     for faults in (SILENT, FaultSettings()):
-        odometry = Odometry(scene.robot, OdometrySettings(
-            wheel_resolution=steps[0], steering_resolution=steps[1], faults=faults,
-            **SYNCHRONOUS))
+        odometry = Odometry(scene.robot, odometry_settings(steps, timing, faults=faults))
         odometry.reset(true[0])
         poses = np.array([odometry.step(*sample).pose for sample in samples])
         errors.append(np.hypot(*(poses - true[:len(poses)])[:, :2].T))

@@ -151,7 +151,8 @@ def quiet_drive(robot: CasterRobot, kind: str, seed: int, duration: float,
         none = np.zeros(len(LIMITS), int)
         return QuietDrive(0.0, none, none, 0, 0, 0.0, fallen=True)
     dt = float(np.median(np.diff(scene.joints.time)))
-    seen = watch(*wrong(scene, seed), encoder_steps(conditions))
+    seen = watch(*wrong(scene, seed), encoder_steps(conditions),
+                 conditions.sensors.timing)
     slipping = lasting_slip(scene.slip, dt)
     statistic = np.where(slipping, 0.0, seen.statistic)
     begins = np.flatnonzero(np.diff(seen.alarm.astype(int)) > 0) + 1

@@ -3,21 +3,23 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from c3p_bags.runs.run_log import Joints
 from c3p_description.model import Array, CasterRobot
-from c3p_kinematics import _odometry_kernels as kernels
+from c3p_experiments.loop.closed_loop import timed_odometry
 from c3p_kinematics.fault_report import KINDS, SURE
-from c3p_kinematics.faults import FaultMonitor
-from c3p_kinematics.slip import SlipMonitor, SlipSettings, thresholds
+from c3p_kinematics.odometry import Odometry, OdometrySettings
+from c3p_kinematics.slip import SlipSettings, thresholds
+from c3p_simulation.plants.timing import SampleTiming
 
 # names that residuals distinguish: faults that share a direction have one
 LABELS = ('along the wheel', 'wheel encoder jump', 'side slip', 'steering encoder stuck',
-          'steering encoder jump', 'steering encoder drift')
-LABEL_OF = (0, 0, 1, 0, 2, 3, 4, 5)
+          'steering encoder jump', 'steering encoder drift', 'steering backlash',
+          'steering encoder noise')
+LABEL_OF = (0, 0, 1, 0, 2, 3, 4, 5, 0, 0, 6, 7)
 
 # a slip begins at this speed [m/s], among faults as in driving without them, and counts from this
 # distance [m] on; gaps shorter than this are part of it [s]; other wheels slip less than this part
@@ -38,7 +40,7 @@ class Watched(NamedTuple):
     Attributes
     ----------
     alarm : (k,) bool array
-    probability : (k, n, 8) array
+    probability : (k, n, 12) array
     statistic : (k,) array
         χ² per its alarm limit.
     before : (k,) array
@@ -86,10 +88,21 @@ class FaultCase(NamedTuple):
     wheel_before: bool | None
 
 
-def watch(robot: CasterRobot, joints: Joints, steps: tuple[float, float], begin: int = 0,
-          end: int | None = None, slip: bool = True) -> Watched:
+def odometry_settings(steps: tuple[float, float], timing: SampleTiming, **more: Any
+                      ) -> OdometrySettings:
     """
-    Return the reports on the samples `begin` to `end`.
+    Return the settings of an odometry for joints with encoders of `steps` [rad] and a `timing`.
+
+    `more` are other settings.
+    """
+    return OdometrySettings(wheel_resolution=steps[0], steering_resolution=steps[1],
+                            **timed_odometry(timing), **more)
+
+
+def watch(robot: CasterRobot, joints: Joints, steps: tuple[float, float], timing: SampleTiming,
+          begin: int = 0, end: int | None = None) -> Watched:
+    """
+    Return the reports of an odometry on the samples `begin` to `end`.
 
     Parameters
     ----------
@@ -98,34 +111,29 @@ def watch(robot: CasterRobot, joints: Joints, steps: tuple[float, float], begin:
     joints : Joints
     steps : (2,) tuple, rad
         Of wheel and steering encoders.
+    timing : SampleTiming
+        Of the sensors; the odometry expects joints of one instant where they are.
     begin, end : int
-    slip : bool
-        Run the slip monitor as well.
     """
     n = robot.count
     end = len(joints.time) if end is None else end
-    monitor = FaultMonitor(robot, *steps)
-    old = SlipMonitor(robot)
-    latch = np.zeros((3, n))
-    latch[0], latch[1] = joints.steering[begin], joints.wheel_angle[begin]
-    sample = np.empty((3, n))
+    odometry = Odometry(robot, odometry_settings(steps, timing))
     alarm = np.zeros(end - begin, bool)
     probability = np.zeros((end - begin, n, len(KINDS)))
     statistic = np.zeros(end - begin)
     before = np.zeros(end - begin)
     suspect = np.full(end - begin, -1)
-    for k in range(begin + 1, end):
-        dt = joints.time[k] - joints.time[k - 1]
-        kernels.increments(latch, joints.steering[k], joints.wheel_angle[k], dt, *sample)
-        monitor.advance(dt, *sample)
-        statistic[k - begin] = monitor.statistic / monitor.threshold
-        if monitor.alarm:
-            alarm[k - begin], probability[k - begin] = True, monitor.report().probability
-        if slip:
-            report = old.advance(dt, *sample)
-            before[k - begin] = report.statistic / report.threshold
-            if report.slipping:
-                suspect[k - begin] = report.suspect
+    for k in range(begin, end):
+        found = odometry.step(joints.time[k], joints.steering[k], joints.wheel_angle[k],
+                              joints.wheel_rate[k], joints.steering_rate[k])
+        faults = found.faults
+        statistic[k - begin] = faults.statistic / faults.threshold
+        if faults.alarm:
+            alarm[k - begin] = True
+            probability[k - begin] = faults.probability
+        before[k - begin] = found.slip.statistic / found.slip.threshold
+        if found.slip.slipping:
+            suspect[k - begin] = found.slip.suspect
     return Watched(alarm, probability, statistic, before, suspect)
 
 

@@ -29,6 +29,8 @@ WHEEL, STEERING = 2 * np.pi / 2000, 2 * np.pi / 4096
 AT = 300
 FOUR = CasterRobot.regular(0.343, np.radians([45.0, 135.0, 225.0, 315.0]), 0.04, 0.04, 30.0, 3.51)
 JOINTS = ('w_1', 'w_2', 'w_3', 'w_4')
+SEVERAL = ('more than one wheel slips, or has a wrong encoder, or the description is wrong '
+           '(order, sign or zero of the joints)')
 
 
 @kernel
@@ -125,7 +127,7 @@ def test_the_statistics_are_those_of_second_fits_without_the_rows(case, noise, c
                                                              abs=1e-6 * (1 + total))
 
 
-@pytest.mark.parametrize('kind', [k for k in KINDS if 'encoder' in k and k != KINDS[3]])
+@pytest.mark.parametrize('kind', KINDS[1:3] + KINDS[5:8])
 def test_a_wrong_encoder_is_found_soon_and_named(kind):
     """Right caster and kind for all that are sure; found within 0.1 s of a trace of 1 mm."""
     late = []
@@ -147,7 +149,7 @@ def test_a_wrong_encoder_is_found_soon_and_named(kind):
         # a blocked wheel has no counts either: half of each
         named = last.probability[caster, KINDS.index(kind)]
         assert named >= (0.45 if kind == 'wheel encoder stuck' else SURE), last.text(JOINTS)
-    assert np.median(late) <= 0.05 and max(late) <= 0.8
+    assert np.median(late) <= 0.1 and max(late) <= 0.8
 
 
 def test_a_wheel_that_spins_and_an_encoder_that_drifts_cannot_be_told():
@@ -254,9 +256,9 @@ def report(*rows, alarm=True):
     (([0.6], [0.3]), 'w_1: rolling slip 0.60 or w_2: rolling slip 0.30, not distinguishable'),
     (([0.4, 0.3], [0.2], [0.06]), 'w_1: rolling slip 0.40 or w_1: wheel encoder stuck 0.30 or '
                                   'w_2: rolling slip 0.20, not distinguishable'),
-    (([0.04], [0.04]), 'more than one wheel slips, or has a wrong encoder, probability 0.92'),
-    (([0.3], [0.1]), 'more than one wheel slips, or has a wrong encoder, probability 0.60'),
-    ((), 'more than one wheel slips, or has a wrong encoder, probability 1.00')])
+    (([0.04], [0.04]), f'{SEVERAL}, probability 0.92'),
+    (([0.3], [0.1]), f'{SEVERAL}, probability 0.60'),
+    ((), f'{SEVERAL}, probability 1.00')])
 def test_the_text_names_what_is_likely_and_says_when_it_is_not_one_caster(rows, text):
     assert report(*rows).text(JOINTS[:3]) == text
     assert report(*rows, alarm=False).text(JOINTS[:3]) == ''

@@ -21,6 +21,7 @@ from c3p_experiments.slip_faults.scoring import (
     score,
     true_slips,
 )
+from c3p_kinematics.fault_report import KINDS
 
 
 @pytest.fixture(scope='module')
@@ -59,6 +60,19 @@ def test_no_drive_without_faults_is_like_another(bench):
     first, second = (quiet_drive(bench.robot, 'clean', seed, 5.0, bench.conditions)
                      for seed in (1, 2))
     assert first.largest != second.largest
+
+
+def test_the_sensors_of_real_robots_raise_no_alarm_and_hide_no_fault():
+    """Judged as they are: by their stamps, with joints that are not of one instant."""
+    pytest.importorskip('mujoco', reason='needs the contact plant: pip install .[sim]')
+    real = Bench(Conditions(plant='mujoco', sensor_profile='real'), 'c3p')
+    for robot, seed in ((real.robot, 11), (ring(real.robot, 4), 12)):
+        quiet = quiet_drive(robot, 'clean', seed, 15.0, real.conditions)
+        assert quiet.false_alarms == 0 and quiet.time > 14.0
+    found = slip_faults(real, FaultTrials(
+        random=(), hours=0.01, faults=1, slips=4, clean=14.0, faulty=4.0, rings=(), drifts=1,
+        stuck=1, stuck_span=(2.0, 4.0)), workers=Workers(jobs=1)).metrics
+    assert found['missed'] == 0 and found['right_wheel_ratio'] >= 0.9
 
 
 def test_true_slip_is_no_driving_without_faults(bench):
@@ -110,7 +124,7 @@ def test_true_slips_are_of_one_wheel_and_merged_over_gaps():
 
 
 def test_a_score_is_the_first_sure_name():
-    alarm, chance = np.zeros(100, bool), np.zeros((100, 3, 8))
+    alarm, chance = np.zeros(100, bool), np.zeros((100, 3, len(KINDS)))
     alarm[30:], chance[40:, 2, 7], chance[30:40, 2, 4], chance[30:40, 2, 7] = True, 1.0, 0.5, 0.5
     seen = Watched(alarm, chance, alarm * 3.0, alarm * 2.0, np.where(alarm, 1, -1))
     case = score('steering encoder drift', 5, 2, seen, 20, 100, 0.005)

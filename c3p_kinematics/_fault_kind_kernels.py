@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: ANN001, ANN202 (the compiler infers the types)
+"""
+Compiled kinds of faults, by the hypotheses of _fault_kernels.py and what lasts; no checks.
+
+Public side: faults.py and fault_report.py.
+"""
+
+from __future__ import annotations
+
+import math
+
+from c3p_kernels.compiled import inner, kernel
+from c3p_kinematics._fault_kernels import ACROSS, AHEAD, ALONG, ANGLE, BOTH, IN, TOWED, UNSEEN
+from c3p_kinematics._lasting_kernels import odds_of_ratio, white
+from c3p_kinematics.odometry_states import KINDS
+
+# kinds of faults, columns of a table of probabilities
+(ROLLING_SLIP, ROLLING_STUCK, ROLLING_JUMP, ROLLING_DRIFT, SIDE_SLIP, STEERING_STUCK,
+ STEERING_JUMP, STEERING_DRIFT, WHEEL_RATIO, LOST_COUNTS, STEERING_PLAY,
+ STEERING_NOISE) = range(KINDS)
+
+# odds that counts are lost where a wheel turns less than the platform moves; else it is larger
+LOSSES = 0.6
+
+# rolling speed per speed of the pivot up to which another steering angle explains it
+FASTER = 1.05
+
+# evidence of a play of the steering, per its limit, from which it is the cause of an alarm
+PLAYS = 0.25
+
+# odds of side slip if the steering encoder has no count: its pivot must be jammed
+JAMMED = 0.2
+
+
+@inner
+def kinds(faults, slips):
+    """
+    Write the probabilities of kinds of faults, `table`, from those of hypotheses, `posterior`.
+
+    `slips` is the probability of a slip against a drifting encoder where neither can be excluded.
+    """
+    table = faults.table
+    posterior = faults.posterior
+    memory = faults.memory
+    whole = 0.0
+    for i in range(len(posterior)):
+        for k in range(KINDS):
+            table[i, k] = 0.0
+        along = posterior[i, ALONG]
+        across = posterior[i, ACROSS]
+        angle = posterior[i, ANGLE]
+        # both components contradict: by a slip, or by an angle that could not be integrated,
+        # unless the wheel rolls faster than its pivot moves
+        both = posterior[i, BOTH]
+        speed = math.hypot(memory[i, AHEAD], math.sqrt(memory[i, TOWED]))
+        if abs(memory[i, AHEAD] + memory[i, IN]) < FASTER * speed:
+            both *= 0.5
+            angle += both
+        # the larger one names a slip
+        if abs(memory[i, IN]) > abs(memory[i, IN + 1]):
+            along += both
+        else:
+            across += both
+        if faults.jumped[i, 0] != 0.0:
+            table[i, ROLLING_JUMP] = along
+        elif abs(memory[i, UNSEEN]) > faults.unmoved[0]:
+            # a blocked wheel slides without a count as well
+            table[i, ROLLING_SLIP] = 0.5 * along
+            table[i, ROLLING_STUCK] = 0.5 * along
+        elif faults.driven[i] == 0.0 and memory[i, IN] * memory[i, AHEAD] > 0.0:
+            # without a motor it is not faster than the floor
+            table[i, ROLLING_DRIFT] = along
+        else:
+            table[i, ROLLING_SLIP] = slips * along
+            table[i, ROLLING_DRIFT] = (1 - slips) * along
+        if faults.jumped[i, 0] == 0.0 and abs(memory[i, UNSEEN]) <= faults.unmoved[0]:
+            # in proportion to the path all the time, which no slip is
+            odds = odds_of_ratio(faults, i)
+            kept = 1.0 / (1.0 + odds)
+            table[i, ROLLING_SLIP] *= kept
+            table[i, ROLLING_DRIFT] *= kept
+            put_ratio(faults, i, (1.0 - kept) * along)
+        if faults.jumped[i, 1] != 0.0:
+            # no contact moves sideways for one sample only; behind the low-pass the jump is
+            # across the wheel halfway, not as it is now
+            for k in range(KINDS):
+                table[i, k] = 0.0
+            table[i, STEERING_JUMP] = angle + across + along
+        else:
+            stuck = abs(memory[i, UNSEEN + 1]) > faults.unmoved[1]
+            table[i, SIDE_SLIP] = across * JAMMED if stuck else across
+            table[i, STEERING_STUCK if stuck else STEERING_DRIFT] = angle
+            if faults.lasting[i, 2] > 1.0 and white(faults, i):
+                move_kinds(table[i], STEERING_NOISE)
+            elif faults.lasting[i, 1] > PLAYS:
+                move_kinds(table[i], STEERING_PLAY)
+    for i in range(len(posterior)):
+        for k in range(4):
+            whole += posterior[i, k]
+    whole = 1.0 - whole + sum_of(table)
+    if whole > 0.0:
+        for i in range(len(posterior)):
+            for k in range(KINDS):
+                table[i, k] /= whole
+
+
+@inner
+def put_ratio(faults, i, probability):
+    """Give the ratio of wheel `i` a `probability`; below one counts may be lost as well."""
+    lost = LOSSES if faults.lasting_size[i, 0] < 0.0 else 0.0
+    faults.table[i, WHEEL_RATIO] = (1.0 - lost) * probability
+    faults.table[i, LOST_COUNTS] = lost * probability
+
+
+@kernel
+def move_kinds(row, kind):
+    """Take side slip and a drifting steering encoder of a table `row` for `kind`."""
+    row[kind] = row[SIDE_SLIP] + row[STEERING_DRIFT]
+    row[SIDE_SLIP] = 0.0
+    row[STEERING_DRIFT] = 0.0
+
+
+@kernel
+def sum_of(table):
+    """Return the sum of all numbers of a `table` (n, KINDS)."""
+    total = 0.0
+    for i in range(len(table)):
+        for k in range(KINDS):
+            total += table[i, k]
+    return total
