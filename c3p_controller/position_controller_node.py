@@ -26,6 +26,7 @@ from c3p_controller.ros.drive_commands import DriveCommands
 from c3p_controller.ros.goal_frames import GoalFrames
 from c3p_controller.ros.goal_interface import GoalInterface, zone_values
 from c3p_controller.ros.goal_limits import GoalLimits
+from c3p_controller.ros.odometry_alarm import GoalAlarm
 from c3p_controller.ros.robot_watch import LockWatch, OdometryGap
 from c3p_ros.cdr import PublishError
 from c3p_ros.chain_messages import OdometryMessage
@@ -62,6 +63,7 @@ class PositionControllerNode(SuiteNode):
         self._command_due = 0
         self._time = 0.0
         self._lock = LockWatch(self, self.diagnostics, self._on_lock)
+        self._alarm = GoalAlarm(self, self._give_up)
         self._commands = DriveCommands(self, values.use_stamped_vel,
                                        law_named(values.controller).previews, self.watch_time())
         self._goals = GoalInterface(self, self.robot.name, self._frames, values.navigate_action,
@@ -92,6 +94,7 @@ class PositionControllerNode(SuiteNode):
         if self._pose is None:
             raise MessageError('no odometry yet, so no line to the goal; send it again later')
         self._odom.require(self.watch_time())
+        self._alarm.require()
         return self._frames.resolve(message, self._pose)
 
     def _drive_to(self, goal: np.ndarray) -> int:
@@ -139,8 +142,9 @@ class PositionControllerNode(SuiteNode):
         command = law.step(pose, self._twist)
         if command is None:
             return
+        command = self._alarm.judged(command)
         outcome = self._goals.life.step(self._time, command, self._twist, values.progress_timeout,
-                                        lock)
+                                        self._alarm.obstacle(lock))
         if outcome and outcome.reason != REACHED:
             self._give_up(outcome.reason, outcome.text, outcome)
             return

@@ -24,6 +24,7 @@ from c3p_controller.command_interlock import CommandInterlock
 from c3p_controller.controllers import check_chain, make_chain, retune_chain
 from c3p_controller.reading.law_parameters import velocity_entries
 from c3p_controller.reading.laws import installed_laws
+from c3p_controller.ros.odometry_alarm import OdometryAlarm
 from c3p_controller.ros.velocity_interfaces import LockReport, chain_adapter, subscribe_command
 from c3p_controller.ros.wheel_output import StopReport, WheelOutput
 from c3p_controller.torque_law import Sensed
@@ -70,6 +71,7 @@ class VelocityControllerNode(SuiteNode):
         subscribe_command(self, values.use_stamped_vel)
         self.listen(JointState, 'joint_states', self._on_joints, SENSOR_DATA)
         self.listen(Odometry, 'odom', self._on_odom, RELIABLE)
+        OdometryAlarm(self, self._on_alarm)
         self._chain.connect(self, self._output.carry_out)
         self.watch(self._on_watch)
         PublisherWatch(self, 'joint_states', act=self.alive.surplus)
@@ -130,6 +132,12 @@ class VelocityControllerNode(SuiteNode):
         self.frame = message.frame_id
         self._begin(self._sensed.put('odom', message.stamp, (pose, twist)), message.stamp, now)
 
+    def _on_alarm(self, unknown: str) -> None:
+        """Brake and lock while the pose of the odometry is unknown."""
+        self.alive.doubt = unknown
+        if unknown:
+            self.interlock.stop(unknown, self.watch_time())
+
     def _begin(self, cycle: tuple[Any, ...] | None, stamp: int, now: float) -> None:
         """Execute a cycle when its joints and odometry have arrived, at `now`, s."""
         if cycle is None:
@@ -151,7 +159,7 @@ class VelocityControllerNode(SuiteNode):
         if dt is None or lost:
             dt = None
             self._law.reset(sensed)
-        if fault := self._law.traction.fault:
+        if fault := self.alive.doubt or self._law.traction.fault:
             self.interlock.stop(fault, now)
         command = self.interlock.active(now, stamp)
         decision = self._chain.cycle(sensed, (command, self.interlock.stamp), stamp, dt, lost)

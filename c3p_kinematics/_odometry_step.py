@@ -3,8 +3,8 @@
 """
 One sample of odometry, from the angles of the encoders to pose, twist and covariances.
 
-    increments ─► slip, faults ─► weights ─► plausible? ─► step of the pose ─► covariances, twist
-                                                 └ no: the twist is held
+    increments ─► slip, faults, wiring ─► weights ─► plausible? ─► step of the pose ─► covariances, twist
+                                                         └ no: the twist is held
 
 `step` is the whole algorithm: each of its lines is a function below, or a formula of another file.
 A sample that cannot be integrated as usual goes through `start_again`. The state is that of
@@ -23,7 +23,7 @@ from c3p_kinematics._channel_kernels import (
     contradicted,
     correct_leaps,
 )
-from c3p_kinematics._fault_alarm_kernels import watch_faults
+from c3p_kinematics._fault_alarm_kernels import SURE, watch_faults
 from c3p_kinematics._gap_kernels import add_gap, bridge
 from c3p_kinematics._grip_kernels import HELD, SLOWED, departs, plausibility
 from c3p_kinematics._held_kernels import drop, hold_twist, prove, put_rows
@@ -33,6 +33,7 @@ from c3p_kinematics._present_kernels import fit_present, fit_start, take_rates
 from c3p_kinematics._ring_kernels import go, refit
 from c3p_kinematics._slip_kernels import watch_slip
 from c3p_kinematics._uncertainty_kernels import add_slopes, carry
+from c3p_kinematics._wiring_kernels import share_of_casters, watch_window
 from c3p_kinematics.odometry_states import CAPACITY, OdometryState
 from c3p_kinematics.sample_times import LEAST_RATE, interval, likely_step, repeated
 
@@ -85,6 +86,8 @@ def step(block, geometry, spread, cross, time, dt):
     dt = measure_step(s, timed, dt)
     watch_slip(geometry, s.motion, s.slip, dt)
     watch_faults(geometry, s.motion, s.faults, dt)
+    watch_window(s.motion, s.wiring, s.slip.slipping[0] + s.faults.alarm[0] > 0.0, dt)
+    share_with_wiring(s)
     unexplained = trust(s)
     moved = move(geometry, s, dt)
     if not math.isfinite(s.motion.twist[0] + s.motion.twist[1] + s.motion.twist[2]):
@@ -171,6 +174,35 @@ def measure_step(s, timed, dt):
         dt = span
     put(s.sample[3], s.rate)
     return dt
+
+
+@inner
+def share_with_wiring(s):
+    """Lower the confidence in the caster at fault by the probability of the description."""
+    share = share_of_casters(s.wiring)
+    if share == 1.0:
+        return
+    slip = s.slip
+    faults = s.faults
+    slip.confidence[0] *= share
+    if slip.confidence[0] <= 0.5:
+        slip.suspect[0] = -1.0
+    whole = 0.0
+    most = 0.0
+    for i in range(len(s.weight)):
+        slip.likelihood[i] *= share
+        here = 0.0
+        for k in range(faults.table.shape[1]):
+            here += faults.table[i, k]
+        whole += here
+        most = max(most, here)
+    if share * most <= 1.0 - share * whole:
+        faults.caster[0] = -1.0
+    if share * most < SURE:
+        faults.suspect[0] = -1.0
+        for i in range(len(s.weight)):
+            faults.trust[i, 0] = 1.0
+            faults.trust[i, 1] = 1.0
 
 
 @inner

@@ -50,9 +50,14 @@ class Contradiction:
             self._last = time
         self.lasts = max(0.0, time - self._begin)
 
+    @property
+    def long(self) -> bool:
+        """True once the pose is unknown."""
+        return self.lasts >= REPORTED
+
     def text(self) -> str:
         """Return the reason why the pose is unknown, empty until it is."""
-        if self.lasts < REPORTED:
+        if not self.long:
             return ''
         return (f'unknown: more than one wheel slips or has a wrong encoder for {self.lasts:.1f} '
                 's; check that no two casters are exchanged')

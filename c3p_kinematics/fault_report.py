@@ -113,6 +113,11 @@ class FaultReport(NamedTuple):
     speed: Array
     sizes: LastingSizes | None = None
 
+    def shared(self, share: float) -> FaultReport:
+        """Return the report where single faults have only this `share` of the probability."""
+        return self if share == 1.0 or not self.alarm else self._replace(
+            probability=share * self.probability)
+
     @property
     def caster(self) -> int:
         """The most probable caster, from 0; −1 without an alarm, or if several is likelier."""

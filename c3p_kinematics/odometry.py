@@ -70,7 +70,8 @@ class Odometry:
         self.robot = robot
         self.settings = s = settings or OdometrySettings()
         n = robot.count
-        self._monitor, self._grip, self._faults, self._difference_noise = make_monitors(robot, s)
+        (self._monitor, self._grip, self._faults, self._wiring,
+         self._difference_noise) = make_monitors(robot, s)
         self._lasting = LastingErrors(robot, s.prior, s.steering_resolution, s.rate_lag)
         self._state = OdometryState.new(
             n, robust=s.robust, max_gap=s.max_gap,
@@ -95,6 +96,7 @@ class Odometry:
         self._monitor.use(state.slip.block)
         self._grip.use(state.grip.block)
         self._faults.use(state.faults.block)
+        self._wiring.use(state.wiring.block)
         self._lasting.use(state.lasting.block, self.robot.count)
         s = self.settings
         joint_channels.describe(state.channels, self.robot, s.max_gap, s.wheel_resolution,
@@ -129,6 +131,8 @@ class Odometry:
         """
         Start again at `pose` (3,); the next sample only latches.
 
+        All evidence is forgotten, that of a wrong wiring as well.
+
         Raises
         ------
         ValueError
@@ -160,7 +164,7 @@ class Odometry:
         for array in (state.before, state.rate):
             array[:] = math.nan
         joint_channels.forget(state.channels)
-        for monitor in (self._lasting, self._monitor, self._grip, self._faults):
+        for monitor in (self._lasting, self._monitor, self._grip, self._faults, self._wiring):
             monitor.reset()
         self._skipped = 0
         self._rejected = 0
@@ -171,6 +175,19 @@ class Odometry:
                                       peak.value.copy(), np.zeros((n, 2)),
                                       self._monitor.report(), self._grip.report(), np.zeros(2),
                                       0.0, True, 'no sample yet', 0, 0, 0)
+
+    def place_at(self, pose: ArrayLike) -> None:
+        """
+        Start again at `pose` (3,) as `reset`, with the evidence on the wiring: joints stay plugged.
+
+        Raises
+        ------
+        ValueError
+            As `reset`.
+        """
+        evidence = self._wiring.evidence()
+        self.reset(pose)
+        self._wiring.adopt(evidence)
 
     def step(self, time: float, steering: ArrayLike, wheel_angle: ArrayLike,
              wheel_rate: ArrayLike | None = None, steering_rate: ArrayLike | None = None
@@ -220,7 +237,7 @@ class Odometry:
         (0.1, [0.0, 0.01, 0.0])
         """
         if dt is None:
-            self.reset(self._state.place.pose)
+            self.place_at(self._state.place.pose)
         self._clock += dt or 0.0
         self._since += dt or 0.0
         estimate = self._sample(self._clock, steering, wheel_angle, wheel_rate, steering_rate,
@@ -255,6 +272,8 @@ class Odometry:
                            dt)
         self._waits = verdict == verdicts.WAITS
         if verdict == verdicts.MOVED:
+            if state.wiring.due[0]:
+                self._wiring.judge()
             self._moved()
             self._last = self._estimate('')
         elif verdict in (verdicts.IRREGULAR, verdicts.UNDETERMINED):
@@ -276,8 +295,9 @@ class Odometry:
             out.covariance.copy(), out.residual.copy(),
             self._last.slip if reason else self._monitor.report(), self._grip.report(),
             state.hold.doubt.copy(), float(place.distance[0]), True, reason, self._skipped,
-            self._rejected, self._gaps, self._repeated, self._faults.report(),
-            joint_channels.report(state.channels))
+            self._rejected, self._gaps, self._repeated,
+            self._faults.report().shared(self._wiring.share),
+            joint_channels.report(state.channels), self._wiring.report)
 
     def _unused(self, verdict: int, time: float) -> OdometryEstimate:
         """Return the last estimate after a sample that was rejected, or taken with the next."""
@@ -306,6 +326,7 @@ class Odometry:
         path = start_again(state.block, self.robot.geometry, errors.spread, errors.cross, time,
                            math.pi / most)
         self._grip.reset()
+        self._wiring.drop()
         reason = irregular_step(dt, most) or 'all contact points coincide: yaw is not observable'
         if path >= 0.0:
             self._gaps += 1

@@ -24,6 +24,7 @@ from c3p_kinematics.sensed_kinematics_parameters import (
     SlipSettings,
 )
 from c3p_kinematics.slip import SlipReport, within
+from c3p_kinematics.wiring_monitor import RIGHT, WiringReport
 
 # shorter spins are left to the slip report, s
 SPIN_REPORTED = 0.05
@@ -132,6 +133,9 @@ class OdometryEstimate(NamedTuple):
         Slip and wrong encoders, by kind.
     channels : ChannelReport or None
         Rates that contradict the angles, and angles that leapt with others; None without both.
+    wiring : WiringReport
+        Evidence of a wrong description of order, signs and zeros of the joints. Probabilities of
+        `slip` and `faults` are shared with it.
     """
 
     time: float
@@ -152,6 +156,7 @@ class OdometryEstimate(NamedTuple):
     repeated: int = 0
     faults: FaultReport = NO_FAULT
     channels: ChannelReport | None = None
+    wiring: WiringReport = RIGHT
 
     def metrics(self) -> dict[str, object]:
         """Return the key-values for diagnostics."""

@@ -13,6 +13,7 @@ from c3p_kinematics.faults import FaultMonitor
 from c3p_kinematics.grip import GripMonitor
 from c3p_kinematics.odometry_data import OdometrySettings
 from c3p_kinematics.slip import SlipMonitor
+from c3p_kinematics.wiring_monitor import WiringMonitor
 
 
 class Monitors(NamedTuple):
@@ -24,6 +25,7 @@ class Monitors(NamedTuple):
     slip : SlipMonitor
     grip : GripMonitor
     faults : FaultMonitor
+    wiring : WiringMonitor
     difference_noise : float, m
         Deviation of a contact's path by the rounding of its angles.
     """
@@ -31,6 +33,7 @@ class Monitors(NamedTuple):
     slip: SlipMonitor
     grip: GripMonitor
     faults: FaultMonitor
+    wiring: WiringMonitor
     difference_noise: float
 
 
@@ -44,5 +47,6 @@ def make_monitors(robot: CasterRobot, settings: OdometrySettings) -> Monitors:
         SlipMonitor(robot, s.slip, step, s.sample_skew),
         GripMonitor(robot, s.grip, step, math.hypot(s.stamp_jitter, s.sample_skew)),
         FaultMonitor(robot, s.wheel_resolution, s.steering_resolution, s.faults, s.sample_skew),
+        WiringMonitor(robot, s.sample_skew),
         # mean of the directions along and across the wheels
         math.sqrt(float(np.mean(steps**2)) / 12.0))

@@ -4,7 +4,8 @@ Node: odometry and wheel slip from the joint states of the robot.
 
 Subscribes ``joint_states``; publishes ``odom`` with the stamp of each message, ``/tf`` where tf2
 is installed, and ``~/wheel_slip``: a JointState with slip velocity and slip probability of each
-wheel (c3p_ros/wheel_slip.py). The pose is set by ``~/reset_odometry`` (Trigger), by ``~/set_pose``
+wheel (c3p_ros/wheel_slip.py), and ``~/alarm``, a latched DiagnosticStatus: whether the pose may be used
+(residual_alarm.py). The pose is set by ``~/reset_odometry`` (Trigger), by ``~/set_pose``
 (a pose in the odometry frame) and, where control_msgs is installed, by ``~/set_odometry``
 (control_msgs/SetOdometry). With ``calibration.enabled`` lengths and steering zeros are learned
 (docs/calibration.md); ``~/save_calibration`` writes them and ``~/forget_calibration`` drops them;
@@ -24,8 +25,8 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
-from c3p_kinematics.contradiction import Contradiction
 from c3p_kinematics.odometry import OdometryEstimate, planar_covariance
+from c3p_kinematics.ros.alarm_report import AlarmReport
 from c3p_kinematics.ros.calibration_report import report_calibration
 from c3p_kinematics.ros.channel_report import report_channels
 from c3p_kinematics.ros.node_odometry import calibration_metrics, make_odometry, retune
@@ -67,7 +68,6 @@ class SensedKinematicsNode(SuiteNode):
         self._slipping = False
         self._gap_until = 0.0
         self._repeats = False
-        self._contradiction = Contradiction()
         self._estimate: OdometryEstimate | None = None
         # the last pose that was published
         self._placed = np.zeros(3)
@@ -82,6 +82,7 @@ class SensedKinematicsNode(SuiteNode):
             self.robot.wheel_joints, ('position', 'velocity', 'effort'), 'wheel_slip',
             unknown=('effort',))
         self._slip = self.create_publisher(JointState, '~/wheel_slip', RELIABLE)
+        self._alarm = AlarmReport(self)
         self._transforms = TransformPublisher(self) if values.publish_tf else None
         self.listen(JointState, 'joint_states', self._on_joints, SENSOR_DATA)
         self.create_subscription(PoseWithCovarianceStamped, '~/set_pose', self._on_set_pose,
@@ -124,7 +125,7 @@ class SensedKinematicsNode(SuiteNode):
         if not estimate.accepted:
             self.diagnostics.refuse('joint_states', estimate.reason)
             return
-        self._contradiction.step(estimate.time, estimate.faults.several)
+        self._alarm.step(estimate)
         self._publish(estimate, stamp)
         # the covariance keeps the cost of a gap; its cause is shown for a while
         if estimate.reason.startswith('gap'):
@@ -138,7 +139,7 @@ class SensedKinematicsNode(SuiteNode):
         if not self.send(self._odom, self._write, stamp, estimate.pose, estimate.twist,
                          estimate.pose_covariance, estimate.twist_covariance):
             # without odometry the controllers brake; an estimate that is not finite stays so
-            self._odometry.reset(self._placed)
+            self._odometry.place_at(self._placed)
             return
         self._placed = estimate.pose
         if self._transforms is not None:
@@ -171,12 +172,12 @@ class SensedKinematicsNode(SuiteNode):
         except MessageError as error:
             self.diagnostics.refuse('set_pose', error)
             return
-        self._odometry.reset(pose)
+        self._odometry.place_at(pose)
 
     def _on_reset(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         self._odometry.reset()
         response.success = True
-        response.message = 'pose is (0, 0, 0); slip is forgotten'
+        response.message = 'pose is (0, 0, 0); slip and evidence of wrong wiring are forgotten'
         return response
 
     def _on_set_odometry(self, request: Any, response: Any) -> Any:
@@ -184,7 +185,7 @@ class SensedKinematicsNode(SuiteNode):
             pose = PoseWithCovarianceStamped().pose.pose
             pose.position.x, pose.position.y = float(request.x), float(request.y)
             pose.orientation = quaternion_of(float(request.yaw))
-            self._odometry.reset(pose_of(pose, 'request'))
+            self._odometry.place_at(pose_of(pose, 'request'))
             response.success = True
             response.message = 'pose set; slip is forgotten'
         except ValueError as error:
@@ -204,10 +205,9 @@ class SensedKinematicsNode(SuiteNode):
             doubt = self._estimate.doubt_text(self.parameters.value.trusted_doubt)
             fault = self._estimate.faults.text(self.robot.wheel_joints)
             condition('faults', WARN if fault else OK, fault or 'casters and encoders agree')
-            unknown = self._contradiction.text()
-            condition('pose', ERROR if unknown else OK, unknown or 'the casters agree')
             condition('grip', ERROR if spin else OK, spin or 'the wheels roll')
             condition('trust', WARN if doubt else OK, doubt or 'pose set')
+            self._alarm.diagnose()
             report_channels(self.diagnostics, self.robot, self._estimate.channels)
 
 

@@ -175,6 +175,8 @@ class Lifelines:
         Silence after which a part is lost.
     lack : str
         Missing condition for the use of the first part; empty when it may be used.
+    doubt : str
+        Reason for which the others must not be used; empty when they may be.
 
     Examples
     --------
@@ -192,6 +194,7 @@ class Lifelines:
         self._first = parts[0]
         self.timeout = timeout
         self.lack = ''
+        self.doubt = ''
 
     def set_timeout(self, timeout: float) -> None:
         """Set the timeout, s."""
@@ -208,6 +211,8 @@ class Lifelines:
     def lost(self, now: float) -> list[str]:
         """Return the lack and the parts that timed out; not those that never came."""
         found = [self.lack] if self.lack else []
+        if self.doubt:
+            found.append('trusted odometry')
         first = self._received[self._first]
         if first > -math.inf and now - first > self.timeout:
             return [*found, self._first]
@@ -219,7 +224,8 @@ class Lifelines:
     def ages(self, now: float) -> str:
         """Return a text with the lost parts and the seconds since their last message."""
         return ', '.join(f'{part} {now - self._received[part]:.2f} s'
-                         if part in self._received else 'see publishers'
+                         if part in self._received else
+                         'see publishers' if part == self.lack else 'see odometry'
                          for part in self.lost(now))
 
 

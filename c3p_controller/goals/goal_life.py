@@ -155,12 +155,12 @@ class GoalLife:
         return before
 
     def step(self, time: float, command: PositionCommand, twist: Array,
-             progress_timeout: float, lock: str = '') -> GoalOutcome | None:
+             progress_timeout: float, obstacle: str = '') -> GoalOutcome | None:
         """
         Process a `command` and the measured `twist` (3,); return the outcome at the end.
 
         `time`, s, is robot time of the odometry. A `progress_timeout`, s, of 0 disables the
-        progress check. `lock` is that of the velocity controller, empty without one.
+        progress check. `obstacle` is what keeps the robot from its goal, empty without one.
         """
         if not (self.running or self.held):
             return None
@@ -175,7 +175,7 @@ class GoalLife:
             return self._outcome(REACHED, f'{command.distance:.4f} m and {yaw_error:.4f} rad '
                                           f'after {self.took:.2f} s')
         if not closer:
-            why = f'; the velocity controller is locked: {lock}' if lock else ''
+            why = f'; {obstacle}' if obstacle else ''
             return self.end(NO_PROGRESS, f'no progress for {progress_timeout} s '
                                          f'(progress_timeout){why}')
         return None

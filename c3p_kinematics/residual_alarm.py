@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Alarm of the residuals as a whole: what the pose of the odometry may be used for.
+
+A single caster at fault that is named with confidence is left out, and the pose stays right. Any
+other contradiction of the joints leaves the pose in doubt: no goal is reached by it. One that
+lasts, or that a wrong wiring explains best, makes it unknown: the robot must stop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import NamedTuple
+
+from c3p_kinematics._fault_alarm_kernels import SURE
+from c3p_kinematics.contradiction import Contradiction
+from c3p_kinematics.odometry_data import OdometryEstimate
+
+
+class Doubt(IntEnum):
+    """Doubt about the pose."""
+
+    # it may be used
+    NONE = 0
+    # no goal is reached by it
+    DOUBTED = 1
+    # the robot stops
+    UNKNOWN = 2
+
+
+class ResidualAlarm(NamedTuple):
+    """
+    Alarm of the residuals.
+
+    Attributes
+    ----------
+    doubt : Doubt
+    text : str
+        Reason, evidence and remedy; empty without a doubt.
+    values : dict
+        Hypotheses with their probabilities.
+    """
+
+    doubt: Doubt
+    text: str = ''
+    values: dict[str, str] = {}
+
+
+NO_ALARM = ResidualAlarm(Doubt.NONE)
+
+
+def doubt_of(estimate: OdometryEstimate, contradiction: Contradiction) -> Doubt:
+    """
+    Return the doubt about the pose of an estimate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from c3p_description.model import CasterRobot
+    >>> from c3p_kinematics.odometry import Odometry
+    >>> robot = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51)
+    >>> odometry, contradiction = Odometry(robot), Contradiction()
+    >>> angles = np.array([0.4, 1.9, -2.0])
+    >>> for k in range(12):  # two of three wheels spin
+    ...     estimate = odometry.step(0.005 * k, angles, 0.05 * k * np.array([1.0, -1.0, 0.0]))
+    >>> doubt_of(estimate, contradiction).name
+    'DOUBTED'
+    """
+    if estimate.wiring.doubted or contradiction.long:
+        return Doubt.UNKNOWN
+    faults = estimate.faults
+    if not (faults.alarm or estimate.slip.slipping):
+        return Doubt.NONE
+    # a caster that is left out; the alarm of the slip monitor alone is of smaller residuals
+    named = faults.confidence if faults.alarm else estimate.slip.confidence
+    return Doubt.NONE if named >= SURE else Doubt.DOUBTED
+
+
+def alarm_of(estimate: OdometryEstimate, contradiction: Contradiction, joints: Sequence[str]
+             ) -> ResidualAlarm:
+    """Return the alarm of an estimate in words; `joints` are the names of the wheels."""
+    doubt = doubt_of(estimate, contradiction)
+    if doubt is Doubt.NONE:
+        return NO_ALARM
+    values = {one.name: f'{one.probability:.2f}' for one in estimate.wiring.likely}
+    return ResidualAlarm(doubt, estimate.wiring.text() or contradiction.text()
+                         or estimate.faults.text(joints) or estimate.slip.text(joints), values)
