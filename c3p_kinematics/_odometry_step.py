@@ -3,7 +3,7 @@
 """
 One sample of odometry, from the angles of the encoders to pose, twist and covariances.
 
-    increments ─► slip, faults, wiring ─► weights ─► plausible? ─► step of the pose ─► covariances, twist
+    increments ─► slip, faults, wiring ─► weights ─► plausible? ─► step of the pose ─► covariances
                                                          └ no: the twist is held
 
 `step` is the whole algorithm: each of its lines is a function below, or a formula of another file.

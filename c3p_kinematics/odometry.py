@@ -178,7 +178,7 @@ class Odometry:
 
     def place_at(self, pose: ArrayLike) -> None:
         """
-        Start again at `pose` (3,) as `reset`, with the evidence on the wiring: joints stay plugged.
+        Start again at `pose` (3,) as `reset`, and keep the evidence on the wiring.
 
         Raises
         ------

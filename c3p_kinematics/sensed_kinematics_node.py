@@ -4,9 +4,9 @@ Node: odometry and wheel slip from the joint states of the robot.
 
 Subscribes ``joint_states``; publishes ``odom`` with the stamp of each message, ``/tf`` where tf2
 is installed, and ``~/wheel_slip``: a JointState with slip velocity and slip probability of each
-wheel (c3p_ros/wheel_slip.py), and ``~/alarm``, a latched DiagnosticStatus: whether the pose may be used
-(residual_alarm.py). The pose is set by ``~/reset_odometry`` (Trigger), by ``~/set_pose``
-(a pose in the odometry frame) and, where control_msgs is installed, by ``~/set_odometry``
+wheel (c3p_ros/wheel_slip.py), and ``~/alarm``: a DiagnosticStatus, whether the pose may be used
+(residual_alarm.py). The pose is set by ``~/reset_odometry`` (Trigger), by ``~/set_pose`` (a pose
+in the odometry frame) and, where control_msgs is installed, by ``~/set_odometry``
 (control_msgs/SetOdometry). With ``calibration.enabled`` lengths and steering zeros are learned
 (docs/calibration.md); ``~/save_calibration`` writes them and ``~/forget_calibration`` drops them;
 with ``imu.enabled`` the yaw rate of ``imu/data`` (sensor_msgs/Imu) teaches, too.

@@ -17,10 +17,6 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, permutations
 from typing import NamedTuple
 
-import numpy as np
-
-from c3p_description.model import Array
-
 # parts of a `Wiring`
 WHEELS = 'wheels'
 ENCODERS = 'encoders'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A simulated robot whose joints are plugged, signed or zeroed in another manner than described."""
+"""A simulated robot whose joints have another order, sign or zero than described."""
 
 from typing import NamedTuple
 
