@@ -201,6 +201,8 @@ class JointSensing:
             both = ' and encoders' if parts == 'modules' else ''
             return f'{names} are exchanged ({group}{both}.node_ids)'
         if change == 'turned':
+            if not casters:
+                return 'all steering zeros are off by a quarter or half turn (encoders.zeros)'
             return f'the zero of {names} is off by a quarter or half turn (encoders.zeros)'
         if not casters:
             every = {'wheels': 'all wheels', 'encoders': 'all steering encoders'}.get(

@@ -31,8 +31,8 @@ class Contradiction:
     (0.0, '')
     >>> for k in range(22):
     ...     contradiction.step(3.0 + 0.1 * k, True)
-    >>> contradiction.text()[:67]
-    'unknown: more than one wheel slips or has a wrong encoder for 2.1 s'
+    >>> contradiction.text()[:58]
+    'more than one wheel slips or has a wrong encoder for 2.1 s'
     """
 
     def __init__(self) -> None:
@@ -59,5 +59,5 @@ class Contradiction:
         """Return the reason why the pose is unknown, empty until it is."""
         if not self.long:
             return ''
-        return (f'unknown: more than one wheel slips or has a wrong encoder for {self.lasts:.1f} '
+        return (f'more than one wheel slips or has a wrong encoder for {self.lasts:.1f} '
                 's; check that no two casters are exchanged')

@@ -17,13 +17,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics import _planar_kernels as kernels
+from c3p_kinematics.wiring_hypotheses import MODULES, wirings
 
 # residual per travel below which a hypothesis explains the motion: radii and small slip; and
 # factor by which it may exceed that without the single sensor
@@ -32,10 +32,6 @@ AS_WELL = 2.0
 
 # the fastest wheel turns by less in the whole window: nothing can be concluded, rad
 LEAST_TURN = 0.1
-
-WHEELS = 'wheels'
-ENCODERS = 'encoders'
-MODULES = 'modules'
 
 
 class Increments(NamedTuple):
@@ -65,33 +61,17 @@ class Explanation(NamedTuple):
     casters: tuple[int, ...]
 
 
-def _exchanged(count: int, pair: Sequence[int]) -> list[int]:
-    order = list(range(count))
-    order[pair[0]], order[pair[1]] = pair[1], pair[0]
-    return order
-
-
 def _hypotheses(window: Increments) -> Iterator[tuple[Explanation, Increments]]:
     """Yield each hypothesis and the increments as the joints have moved according to it."""
-    steering, steered, rolled = window
-    count = steering.shape[1]
-    yield Explanation(WHEELS, 'reversed', ()), window._replace(rolled=-rolled)
-    yield Explanation(ENCODERS, 'reversed', ()), Increments(-steering, -steered, rolled)
-    yield Explanation(MODULES, 'reversed', ()), Increments(-steering, -steered, -rolled)
-    for pair in combinations(range(count), 2):
-        order = _exchanged(count, pair)
-        turned = Increments(steering[:, order], steered[:, order], rolled)
-        yield Explanation(WHEELS, 'exchanged', pair), window._replace(rolled=rolled[:, order])
-        yield Explanation(ENCODERS, 'exchanged', pair), turned
-        yield Explanation(MODULES, 'exchanged', pair), turned._replace(rolled=rolled[:, order])
-    for i in range(count):
-        sign = np.where(np.arange(count) == i, -1.0, 1.0)
-        yield Explanation(WHEELS, 'reversed', (i,)), window._replace(rolled=rolled * sign)
-        yield Explanation(ENCODERS, 'reversed', (i,)), Increments(
-            steering * sign, steered * sign, rolled)
-        for quarter in (1, 2, 3):
-            shift = np.where(np.arange(count) == i, 0.5 * math.pi * quarter, 0.0)
-            yield Explanation(ENCODERS, 'turned', (i,)), window._replace(steering=steering + shift)
+    for wiring in wirings(window.steering.shape[1]):
+        # two reversed encoders of a caster look like one that is stuck
+        if wiring.parts == MODULES and len(wiring.casters) == 1:
+            continue
+        steering, steered = (values[:, wiring.steering_of] * wiring.steering_sign
+                             for values in window[:2])
+        rolled = window.rolled[:, wiring.wheel_of] * wiring.wheel_sign
+        yield (Explanation(wiring.parts, wiring.change, wiring.casters),
+               Increments(steering + wiring.turn, steered, rolled))
 
 
 def _residual(robot: CasterRobot, window: Increments, left_out: Sequence[int] = ()) -> float:

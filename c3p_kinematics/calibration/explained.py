@@ -64,7 +64,7 @@ def explained_calibration(robot: CasterRobot, recordings: Sequence[JointRecordin
     >>> try:
     ...     explained_calibration(robot, [drive])
     ... except UnexplainedError as error:
-    ...     print('the wheel encoder of caster 2 reversed' in f'{error}')
+    ...     print('wheel encoder of caster 2 reversed' in f'{error}')
     True
     """
     settings = settings or CalibrationSettings()

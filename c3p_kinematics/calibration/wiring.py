@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Wiring errors that explain a recording: exchanged and reversed encoders, opposite zeros.
+Wiring errors that explain a recording: exchanged and reversed encoders, turned zeros.
 
 A recording of a robot that is wired wrongly contradicts the rolling equations in every window, by
 tens of times the noise. The same recording with the error taken back does not.
@@ -8,16 +8,15 @@ tens of times the noise. The same recording with the error taken back does not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import combinations
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
 
-from c3p_description.model import Array, CasterRobot
+from c3p_description.model import CasterRobot
 from c3p_kinematics.calibration.batch import described_residual
 from c3p_kinematics.calibration.parameters import CalibrationSettings
 from c3p_kinematics.calibration.recording import CalibrationError, JointRecording
+from c3p_kinematics.wiring_hypotheses import EXCHANGED, MODULES, REVERSED, Wiring, wirings
 
 # an error is named if without it the residuals are less than this part of those with it
 EXPLAINS = 0.2
@@ -25,65 +24,27 @@ EXPLAINS = 0.2
 # turn of a zero that was set with the caster pointing backwards, rad
 HALF_TURN = np.pi
 
-
-class Wiring(NamedTuple):
+def usual_wirings(count: int) -> list[Wiring]:
     """
-    Wiring error, and how to take it back.
-
-    Attributes
-    ----------
-    text : str
-    steering_of, wheel_of : (n,) arrays of int
-        Caster whose channel has the steering and the wheel angle of each caster.
-    steering_sign, wheel_sign : (n,) arrays
-        Factors of the angles.
-    turn : (n,) array, rad
-        Added to the steering angles.
-    """
-
-    text: str
-    steering_of: Array
-    wheel_of: Array
-    steering_sign: Array
-    wheel_sign: Array
-    turn: Array
-
-    def corrected(self, recording: JointRecording) -> JointRecording:
-        """Return a recording without the error."""
-        steering = np.asarray(recording.steering, float)[:, self.steering_of]
-        wheel = np.asarray(recording.wheel_angle, float)[:, self.wheel_of]
-        return recording._replace(steering=steering * self.steering_sign + self.turn,
-                                  wheel_angle=wheel * self.wheel_sign)
-
-
-def wirings(count: int) -> Iterator[Wiring]:
-    """
-    Iterate over the wiring errors of a robot with `count` casters.
+    Return the wirings that are tried: a recording takes a second, so that they are the usual ones.
 
     Examples
     --------
-    >>> next(wirings(2)).text
-    'both encoders of casters 1 and 2 exchanged'
+    >>> usual_wirings(2)[0].text()
+    'casters 1 and 2 exchanged'
     """
-    right = Wiring('', np.arange(count), np.arange(count), np.ones(count), np.ones(count),
-                   np.zeros(count))
-    for i, k in combinations(range(count), 2):
-        other = np.arange(count)
-        other[[i, k]] = k, i
-        pair = f'of casters {i + 1} and {k + 1} exchanged'
-        yield right._replace(text=f'both encoders {pair}', steering_of=other, wheel_of=other)
-        yield right._replace(text=f'the wheel encoders {pair}', wheel_of=other)
-        yield right._replace(text=f'the steering encoders {pair}', steering_of=other)
-    for i in range(count):
-        one = np.arange(count) == i
-        sign = np.where(one, -1.0, 1.0)
-        caster = f'of caster {i + 1}'
-        yield right._replace(text=f'the wheel encoder {caster} reversed', wheel_sign=sign)
-        yield right._replace(text=f'the steering encoder {caster} reversed', steering_sign=sign)
-        yield right._replace(text=f'the steering zero {caster} turned by 180°',
-                             turn=HALF_TURN * one)
-    yield right._replace(text='all wheel encoders reversed', wheel_sign=-right.wheel_sign)
-    yield right._replace(text='all steering encoders reversed', steering_sign=-right.steering_sign)
+    return [wiring for wiring in wirings(count) if len(wiring.casters) <= 2 and (
+        wiring.change == EXCHANGED
+        or (wiring.change == REVERSED and wiring.parts != MODULES)
+        or (wiring.casters and max(wiring.turn) == HALF_TURN))]
+
+
+def corrected(wiring: Wiring, recording: JointRecording) -> JointRecording:
+    """Return a recording as its joints have really moved with this wiring."""
+    steering = np.asarray(recording.steering, float)[:, wiring.steering_of]
+    wheel = np.asarray(recording.wheel_angle, float)[:, wiring.wheel_of]
+    return recording._replace(steering=steering * wiring.steering_sign + wiring.turn,
+                              wheel_angle=wheel * wiring.wheel_sign)
 
 
 def likely_wirings(robot: CasterRobot, recordings: Sequence[JointRecording],
@@ -96,8 +57,9 @@ def likely_wirings(robot: CasterRobot, recordings: Sequence[JointRecording],
     reversed it is its mirror image, which has two casters exchanged.
     """
     limit = EXPLAINS * _residual(robot, recordings, settings)
-    found = [(_residual(robot, [wiring.corrected(r) for r in recordings], settings), wiring.text)
-             for wiring in wirings(robot.count)]
+    found = [(_residual(robot, [corrected(wiring, r) for r in recordings], settings),
+              wiring.text())
+             for wiring in usual_wirings(robot.count)]
     return sorted(one for one in found if one[0] < limit)
 
 

@@ -54,7 +54,8 @@ class AlarmReport:
             self._publish(alarm)
         unknown = alarm.doubt is Doubt.UNKNOWN
         self._node.diagnostics.condition('pose', ERROR if unknown else OK,
-                                         alarm.text if unknown else 'the casters agree')
+                                         f'unknown: {alarm.text}' if unknown else
+                                         'the casters agree')
 
     def _alarm(self) -> ResidualAlarm:
         return NO_ALARM if self._estimate is None else alarm_of(

@@ -31,7 +31,7 @@ def test_it_is_reported_when_it_lasts():
     step(contradiction, 0.0, REPORTED - 0.01, True)
     assert contradiction.text() == ''
     step(contradiction, REPORTED, REPORTED + 0.01, True)
-    assert contradiction.text().startswith('unknown: more than one wheel slips')
+    assert contradiction.text().startswith('more than one wheel slips')
 
 
 @pytest.mark.parametrize('pause, reported', [

@@ -90,9 +90,10 @@ def test_odometry_that_comes_back_elsewhere_is_not_driven_on_with(moved, gap, sa
 def test_a_goal_that_ends_behind_a_lock_says_so():
     life, command = GoalLife(), PositionCommand(MOVING, 1.0, 0.0, False)
     life.begin(np.array([1.0, 0.0, 0.0]), 0.0)
-    assert life.step(0.0, command, STILL, 10.0, 'no odom') is None
-    outcome = life.step(10.1, command, STILL, 10.0, 'no odom')
-    assert outcome.reason == NO_PROGRESS and 'locked: no odom' in outcome.text
+    obstacle = 'the velocity controller is locked: no odom'
+    assert life.step(0.0, command, STILL, 10.0, obstacle) is None
+    outcome = life.step(10.1, command, STILL, 10.0, obstacle)
+    assert outcome.reason == NO_PROGRESS and outcome.text.endswith(f'; {obstacle}')
 
 
 def test_standstill_counts_from_the_last_motion():
