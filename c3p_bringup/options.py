@@ -59,14 +59,18 @@ def known_latency(plant: str, hardware: str = 'none', controller: str = '', sens
     return found
 
 
-def known_timing(sensors: str = '') -> dict[str, float]:
+def known_timing(sensors: str = '') -> dict[str, Any]:
     """
     Return the parameters of sensed_kinematics for a simulated robot with these `sensors`.
 
-    Empty leaves its defaults, for sensors whose joints or stamps are not of one instant.
+    Empty leaves its defaults, for sensors whose joints or stamps are not of one instant, and
+    without a gyro.
     """
-    exact = sensors in ('', AUTO) or read_sensors(sensors).timing.synchronous
-    return dict(SYNCHRONOUS) if exact else {}
+    if sensors in ('', AUTO):
+        return dict(SYNCHRONOUS)
+    found = read_sensors(sensors)
+    gyro: dict[str, Any] = {'imu.enabled': True} if found.gyro.rate > 0 else {}
+    return gyro | (SYNCHRONOUS if found.timing.synchronous else {})
 
 
 def sensors_parameter(sensors: str) -> dict[str, str]:

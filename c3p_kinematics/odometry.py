@@ -21,6 +21,7 @@ from c3p_description.model import Array, CasterRobot
 from c3p_kinematics import _odometry_step as verdicts
 from c3p_kinematics import joint_channels
 from c3p_kinematics._odometry_step import SHORTEST_STEP, start_again, step
+from c3p_kinematics.gyro_fusion import GyroFusion
 from c3p_kinematics.odometry_data import (
     PARAMETERS,
     SOON,
@@ -56,6 +57,11 @@ class Odometry:
     robot : CasterRobot
     settings : OdometrySettings, optional
 
+    Attributes
+    ----------
+    gyro : GyroFusion or None
+        Gyro whose turns are fused with those of the joints; `settings.gyro` enables it.
+
     Examples
     --------
     >>> robot = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51)
@@ -85,6 +91,8 @@ class Odometry:
                 creep=s.creep, rate_noise=s.rate_noise_std,
                 difference_noise=self._difference_noise)
         self._connect()
+        self.gyro = GyroFusion(robot, s.gyro, s, (s.wheel_resolution, s.steering_resolution)) if (
+            s.gyro.enabled and s.gyro.odometry) else None
         # of `step_by`: time since the first sample, and since the last accepted one, s
         self._clock = 0.0
         self._since = 0.0
@@ -112,7 +120,7 @@ class Odometry:
     @property
     def pose(self) -> Array:
         """Pose (x, y, yaw) on the floor: m and rad."""
-        return self._state.place.pose.copy()
+        return self._state.place.pose.copy() if self.gyro is None else self.gyro.pose
 
     def warm_up(self) -> None:
         """Compile all kernels, and reset."""
@@ -120,6 +128,8 @@ class Odometry:
         moved = np.full(self.robot.count, 0.01)
         for time, angle in ((0.0, still), (0.01, moved)):
             self.step(time, still, angle, still, still)
+        if self.gyro is not None:
+            self.gyro.warm_up(self._state, self.robot.geometry, self._lasting.spread)
         self.reset()
 
     @property
@@ -175,6 +185,8 @@ class Odometry:
                                       peak.value.copy(), np.zeros((n, 2)),
                                       self._monitor.report(), self._grip.report(), np.zeros(2),
                                       0.0, True, 'no sample yet', 0, 0, 0)
+        if self.gyro is not None:
+            self.gyro.begin(state)
 
     def place_at(self, pose: ArrayLike) -> None:
         """
@@ -237,7 +249,7 @@ class Odometry:
         (0.1, [0.0, 0.01, 0.0])
         """
         if dt is None:
-            self.place_at(self._state.place.pose)
+            self.place_at(self.pose)
         self._clock += dt or 0.0
         self._since += dt or 0.0
         estimate = self._sample(self._clock, steering, wheel_angle, wheel_rate, steering_rate,
@@ -280,7 +292,17 @@ class Odometry:
             self._last = self._estimate(self._begin_anew(time))
         else:
             self._last = self._unused(verdict, time)
-        return self._last
+        return self._last if self.gyro is None else self._fused(
+            self.gyro, verdict == verdicts.MOVED,
+            verdict in (verdicts.MOVED, verdicts.IRREGULAR, verdicts.UNDETERMINED))
+
+    def _fused(self, gyro: GyroFusion, moved: bool, used: bool) -> OdometryEstimate:
+        """Return the estimate with the pose of gyro and joints; the sample may be `used`."""
+        if used:
+            gyro.step(self._state, self.robot.geometry, self._lasting.spread, self._last.time,
+                      moved)
+        return self._last._replace(pose=gyro.pose, pose_covariance=gyro.pose_covariance,
+                                   gyro=gyro.report())
 
     def _moved(self) -> None:
         """Learn from a step that was integrated as usual."""

@@ -15,11 +15,13 @@ from c3p_kinematics._odometry_step import LARGEST_ANGLE, SHORTEST_STEP
 from c3p_kinematics.calibration.parameters import Prior
 from c3p_kinematics.fault_report import NO_FAULT, FaultReport
 from c3p_kinematics.grip import GripReport
+from c3p_kinematics.gyro_report import GyroReport
 from c3p_kinematics.joint_channels import ChannelReport
 from c3p_kinematics.sensed_kinematics_parameters import (
     EncoderCounts,
     FaultSettings,
     GripSettings,
+    GyroFusionSettings,
     OdometryParameters,
     SlipSettings,
 )
@@ -71,6 +73,8 @@ class OdometrySettings(OdometryParameters):
     slip : SlipSettings
     grip : GripSettings
     faults : FaultSettings
+    gyro : GyroFusionSettings
+        By default there is none.
     """
 
     wheel_resolution: float = setting(2.0 * math.pi / 2000, least=0.0)
@@ -83,11 +87,13 @@ class OdometrySettings(OdometryParameters):
     slip: SlipSettings = field(default_factory=SlipSettings)
     grip: GripSettings = field(default_factory=GripSettings)
     faults: FaultSettings = field(default_factory=FaultSettings)
+    gyro: GyroFusionSettings = field(default_factory=GyroFusionSettings)
 
 
 # settings of parts of the odometry, by their fields
 PARTS: dict[str, type[CheckedSettings]] = {
-    'prior': Prior, 'slip': SlipSettings, 'grip': GripSettings, 'faults': FaultSettings}
+    'prior': Prior, 'slip': SlipSettings, 'grip': GripSettings, 'faults': FaultSettings,
+    'gyro': GyroFusionSettings}
 
 # parameters of the node that are settings of the odometry
 _KINDS: tuple[type[CheckedSettings], ...] = (OdometrySettings, EncoderCounts, *PARTS.values())
@@ -136,6 +142,8 @@ class OdometryEstimate(NamedTuple):
     wiring : WiringReport
         Evidence of a wrong description of order, signs and zeros of the joints. Probabilities of
         `slip` and `faults` are shared with it.
+    gyro : GyroReport or None
+        None without one. With it pose and covariance are those of both.
     """
 
     time: float
@@ -157,6 +165,7 @@ class OdometryEstimate(NamedTuple):
     faults: FaultReport = NO_FAULT
     channels: ChannelReport | None = None
     wiring: WiringReport = RIGHT
+    gyro: GyroReport | None = None
 
     def metrics(self) -> dict[str, object]:
         """Return the key-values for diagnostics."""
@@ -166,7 +175,8 @@ class OdometryEstimate(NamedTuple):
                 'position known to, 95 % [m]': f'{known[:2].max():.3f}',
                 'yaw known to, 95 % [rad]': f'{known[2]:.4f}',
                 'samples only latched': self.skipped, 'gaps bridged': self.gaps,
-                'samples repeated': self.repeated}
+                'samples repeated': self.repeated,
+                **(self.gyro.metrics() if self.gyro else {})}
 
     def spin_text(self) -> str:
         """Return the text of a twist held for longer than `SPIN_REPORTED`, or an empty one."""

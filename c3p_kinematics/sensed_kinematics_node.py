@@ -9,7 +9,8 @@ wheel (c3p_ros/wheel_slip.py), and ``~/alarm``: a DiagnosticStatus, whether the 
 in the odometry frame) and, where control_msgs is installed, by ``~/set_odometry``
 (control_msgs/SetOdometry). With ``calibration.enabled`` lengths and steering zeros are learned
 (docs/calibration.md); ``~/save_calibration`` writes them and ``~/forget_calibration`` drops them;
-with ``imu.enabled`` the yaw rate of ``imu/data`` (sensor_msgs/Imu) teaches, too.
+with ``imu.enabled`` the yaw rate of ``imu/data`` (sensor_msgs/Imu) is fused in the heading
+(docs/odometry_gyro.md), and teaches, too.
 """
 
 from __future__ import annotations
@@ -115,6 +116,8 @@ class SensedKinematicsNode(SuiteNode):
             self.diagnostics.refuse('joint_states', error)
             return
         self._steering = steering
+        if self._odometry.gyro is not None:
+            self._odometry.gyro.at(stamp)
         estimate = self._estimate = self._odometry.step_by(step, steering, angle, rate,
                                                            steering_rate)
         if estimate.reason == REPEATED:  # silent hardware: as if the message had not come

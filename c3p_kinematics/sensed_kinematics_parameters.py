@@ -234,11 +234,51 @@ class GyroSettings(CheckedSettings):
     scale : float
         Standard deviation of the scale error of the gyro [1].
     walk : float
-        Angle random walk of the gyro [rad/√s].
+        Angle random walk of the gyro [rad/√s]; lower bound of that by the covariance of its
+        messages.
     """
 
-    scale: float = setting(0.005, bounds=(1e-06, 0.5), parameter='imu.scale_std')
+    scale: float = setting(0.01, bounds=(1e-06, 0.5), parameter='imu.scale_std')
     walk: float = setting(0.00017, bounds=(1e-09, 0.1), parameter='imu.walk')
+
+
+@dataclass(frozen=True)
+class GyroFusionSettings(CheckedSettings):
+    """
+    Settings of a gyro in the odometry.
+
+    Attributes
+    ----------
+    enabled : bool
+        Subscribe imu/data: its yaw rate is fused with that of the joints (imu.odometry) and, with
+        calibration.enabled, teaches the scale of the yaw.
+    odometry : bool
+        Fuse the yaw rate of the IMU with that of the joints in the heading of the odometry; false
+        leaves it to the calibration alone.
+    axis : str
+        Vertical axis of the IMU: x, y or z if it points up, x-down, y-down or z-down if it points
+        down; empty is z of messages in base_frame, and rejects messages in other frames.
+    scale : float
+        Standard deviation of the scale error of the gyro [1].
+    walk : float
+        Angle random walk of the gyro [rad/√s]; lower bound of that by the covariance of its
+        messages.
+    bias_walk : float
+        Random walk of the bias of the gyro [rad/s/√s]. Larger values follow a gyro that warms up,
+        and trust the heading by the gyro for a shorter time after a standstill.
+    wait : float
+        Time by which messages of the IMU may arrive later than joint states of the same stamp [s];
+        the heading of the last moments is by the joints alone.
+    """
+
+    enabled: bool = setting(False, parameter='imu.enabled')
+    odometry: bool = setting(True, parameter='imu.odometry')
+    axis: str = setting(
+        '', one_of=('', 'x', 'y', 'z', 'x-down', 'y-down', 'z-down'), parameter='imu.axis')
+    scale: float = setting(0.01, bounds=(1e-06, 0.5), parameter='imu.scale_std')
+    walk: float = setting(0.00017, bounds=(1e-09, 0.1), parameter='imu.walk')
+    bias_walk: float = setting(0.0002, bounds=(0.0, 0.1), parameter='imu.bias_walk')
+    wait: float = setting(0.05, bounds=(0.0, 0.1), parameter='imu.wait')
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ the profiles of its sensors (plants/sensor_profiles.py).
 
 PLANTS = ('analytic', 'mujoco')
 
-SENSORS = ('ideal', 'encoders', 'real', 'low_cost')
+SENSORS = ('ideal', 'encoders', 'real', 'real_gyro', 'low_cost')
 
 STRICT = 'strict'
 WAIT = 'wait'

@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Publishers of simulated robots: the ground truth and the simulated clock."""
+"""Publishers of simulated robots: the ground truth, an IMU, and the simulated clock."""
 
 from __future__ import annotations
 
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import Imu
 
 from c3p_ros.channels import subscribers
 from c3p_ros.messages import ns_to_stamp
 from c3p_ros.node import RECORDED, RELIABLE, SuiteNode
 from c3p_ros.wire import PlanarOdometryWriter
+from c3p_simulation.plants.gyro import GyroErrors
 from c3p_simulation.plants.plant import GroundTruth
 
 TRUTH = 'ground_truth/odom'
+IMU = 'imu/data'
 
 
 class GroundTruthPublisher:
@@ -35,6 +38,41 @@ class GroundTruthPublisher:
         """Publish `truth` with a stamp in ns, if there is a subscriber."""
         if self._publisher is not None and subscribers(self._publisher):
             self._node.send(self._publisher, self._write, stamp, truth.pose, truth.twist)
+
+
+class GyroPublisher:
+    """
+    Publisher of the yaw rate of a simulated gyro in ``base_link``, ``imu/data``.
+
+    Parameters
+    ----------
+    node : SuiteNode
+    errors : GyroErrors
+        Without a gyro there is no publisher, and `publish` has no effect.
+    """
+
+    def __init__(self, node: SuiteNode, errors: GyroErrors) -> None:
+        """Create the publisher."""
+        self._node = node
+        self._publisher = node.create_publisher(Imu, IMU, RECORDED) if errors.rate > 0 else None
+        # white noise of the samples, rad²/s²; 0 is unknown
+        self._variance = errors.noise**2 * errors.rate
+
+    def publish(self, stamp: int, rate: float) -> None:
+        """Publish a `rate` [rad/s] with a stamp in ns."""
+        if self._publisher is not None:
+            self._node.send_typed(self._publisher, self._message, stamp, rate)
+
+    def _message(self, stamp: int, rate: float) -> Imu:
+        message = Imu()
+        message.header.stamp = ns_to_stamp(stamp)
+        message.header.frame_id = 'base_link'
+        message.angular_velocity.z = rate
+        message.angular_velocity_covariance[8] = self._variance
+        # −1: no data
+        message.orientation_covariance[0] = -1.0
+        message.linear_acceleration_covariance[0] = -1.0
+        return message
 
 
 class ClockPublisher:

@@ -72,6 +72,9 @@ CLASSES = {
             'GyroSettings', 'Errors of a gyro.', parameters=('imu.scale_std', 'imu.walk'),
             fields={'imu.scale_std': 'scale'}),
         Generated(
+            'GyroFusionSettings', 'Settings of a gyro in the odometry.', groups=('imu',),
+            fields={'imu.scale_std': 'scale'}),
+        Generated(
             'LearningParameters', 'Settings of the calibration while driving.',
             parameters=('calibration.creep', 'calibration.memory')),
         Generated(

@@ -69,6 +69,20 @@ class Samples(NamedTuple):
     angles: Array
 
 
+class GyroRows(NamedTuple):
+    """
+    Messages of an IMU as inputs of the odometry, in the order of recording.
+
+    Times of recording and stamps (k,) [ns]; rates about the vertical and their variances (k,)
+    [rad/s and rad²/s²].
+    """
+
+    recorded: Array
+    stamp: Array
+    rate: Array
+    variance: Array
+
+
 class RecordedOdometry(NamedTuple):
     """
     Odometry messages of a bag: times of recording and stamps (k,) [ns], and numbers (k, 85).
@@ -167,16 +181,17 @@ def _apart(a: Array, b: Array) -> float:
 
 def recompute(samples: Samples, robot: CasterRobot, settings: OdometrySettings | None = None,
               recorded: RecordedOdometry | None = None,
-              progress: Callable[[float], None] = lambda part: None) -> Recomputed:
+              progress: Callable[[float], None] = lambda part: None,
+              gyro: GyroRows | None = None) -> Recomputed:
     """
     Return the odometry of the samples.
 
     The `settings` default to those of the odometry. `recorded` decides which samples were used,
     when the pose was set, and where the odometry begins anew after missing samples; without it
     every sample is used and the robot starts at the origin. `progress` receives the fraction done,
-    0 to 1.
+    0 to 1. `gyro` has the messages of the IMU, if the settings use one.
     """
-    run = _OdometryRun(Odometry(robot, settings), CycleClock(), samples)
+    run = _OdometryRun(Odometry(robot, settings), CycleClock(), samples, gyro)
     # rows of the recorded odometry of each sample, -1 without any
     row: Array | None = None
     numbers: Array | None = None
@@ -273,8 +288,12 @@ def _gaps(stamps: Array, recorded: RecordedOdometry) -> Array:
 class _OdometryRun:
     """An odometry stream with its output; forked where two alternatives are compared."""
 
-    def __init__(self, stream: Odometry, clock: CycleClock, samples: Samples) -> None:
+    def __init__(self, stream: Odometry, clock: CycleClock, samples: Samples,
+                 gyro: GyroRows | None = None) -> None:
         self.stream, self.clock, self.samples = stream, clock, samples
+        self.gyro = gyro
+        # messages of the IMU that were used or rejected
+        self._measured = 0
         # samples used and their rows: the newest, and those before, which do not change any more
         self.kept: list[int] = []
         self.rows: list[Array] = []
@@ -289,6 +308,7 @@ class _OdometryRun:
     def step(self, k: int) -> bool:
         """Process sample k; return whether the node would have accepted it."""
         stamp = int(self.samples.stamp[k])
+        self._measure(int(self.samples.recorded[k]))
         try:
             dt = self.clock.accept(stamp)
         except MessageError:
@@ -319,7 +339,20 @@ class _OdometryRun:
             done.append(some)
         return self._done[0].array(), self._done[1].array()
 
+    def _measure(self, until: int) -> None:
+        """Give the gyro the messages that were recorded `until` then, ns."""
+        gyro = self.gyro
+        fusion = self.stream.gyro
+        if gyro is None or fusion is None:
+            return
+        while self._measured < len(gyro.stamp) and gyro.recorded[self._measured] <= until:
+            k = self._measured
+            fusion.measure(int(gyro.stamp[k]), float(gyro.rate[k]), float(gyro.variance[k]))
+            self._measured += 1
+
     def _step(self, dt: float | None, k: int) -> OdometryEstimate:
+        if self.stream.gyro is not None:
+            self.stream.gyro.at(int(self.samples.stamp[k]))
         steering, steering_rate, angle, rate = self.samples.angles[k]
         return self.stream.step_by(dt, steering, angle, rate, steering_rate)
 

@@ -12,6 +12,7 @@ import numpy as np
 from c3p_bags.runs import mapped
 from c3p_bags.runs.agreement import Agreement, agreement, joined
 from c3p_bags.runs.clock_steps import find_steps
+from c3p_bags.runs.gyro_rows import read_gyro
 from c3p_bags.runs.losses import Losses, losses, missing, related
 from c3p_bags.runs.recompute import (
     ODOMETRY,
@@ -110,7 +111,8 @@ def recompute_bag(bag: Bag, robot: str = '', namespace: str | None = None,
     if len(find_steps(samples.stamp, samples.angles[:, 2], samples.angles[:, 3]).sample):
         bag.remark('the clock was set while it was recorded; the odometry begins anew there')
     result = recompute(samples, model, settings, None if everything else recorded,
-                       lambda part: progress((1.0 + 2.0 * part) / 3.0))
+                       lambda part: progress((1.0 + 2.0 * part) / 3.0),
+                       read_gyro(bag, settings, space))
     progress(1.0)
     node = bag.parameters.get(f'{space}/{NODE}', {})
     return BagOdometry(

@@ -225,6 +225,16 @@ def _imu(table: FieldTable) -> TopicRows:
 imu = _by_table(_imu)
 
 
+def _imu_spread(table: FieldTable) -> TopicRows:
+    stamp, frame, _, _, rate, covariance, _, _ = table.fields
+    return _kept(table, _finite(rate) & (covariance[:, 0] != -1.0), stamp, rate, covariance,
+                 _repeated(frame, len(table.rows)))
+
+
+# the same, with the covariance (k, 9) of the velocity
+imu_spread = _by_table(_imu_spread)
+
+
 def _scalar(table: FieldTable) -> TopicRows:
     value = np.asarray(table.fields[0], float).reshape(len(table.rows))
     return _kept(table, np.isfinite(value), None, value)

@@ -29,7 +29,7 @@ from c3p_kinematics.casters import inverse
 from c3p_kinematics.odometry import Odometry, OdometryEstimate, OdometrySettings
 from c3p_kinematics.odometry_data import SYNCHRONOUS
 from c3p_simulation.plants.plant import JointSample, Plant
-from c3p_simulation.plants.sensors import Arrival, SensedPlant, arrivals
+from c3p_simulation.plants.sensors import Arrival, SensedPlant, arrivals, turns_measured
 from c3p_simulation.plants.timing import SampleTiming
 
 # time without torque at the end of a run whose law diverges, s
@@ -181,6 +181,7 @@ def run_loop(plant: Plant, law: LoopLaw, source: Source, *, duration: float,
     fault = ''
     until = np.inf
     for _ in range(int(round(duration * rate)) + 1):
+        measure_turns(odometry, plant)
         for older in arrived[:-1]:
             record.add(older, observed(odometry, older.sample), command.setpoint.twist, torque)
         # without a sample the cycle is skipped and the torque is held
@@ -227,6 +228,13 @@ def run_loop(plant: Plant, law: LoopLaw, source: Source, *, duration: float,
 def timed_odometry(timing: SampleTiming | None) -> dict[str, Any]:
     """Return the settings of odometry for samples with this `timing`; None is an exact one."""
     return dict(SYNCHRONOUS) if timing is None or timing.synchronous else {}
+
+
+def measure_turns(odometry: Odometry, plant: Plant) -> None:
+    """Give `odometry` what the gyro of a `plant` has measured in the last step, if it uses one."""
+    if odometry.gyro is not None:
+        for sample in turns_measured(plant):
+            odometry.gyro.measure(round(1e9 * sample.time), sample.rate)
 
 
 def observed(odometry: Odometry, sample: JointSample) -> OdometryEstimate:

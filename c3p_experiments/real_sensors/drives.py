@@ -13,6 +13,7 @@ from c3p_experiments.loop.closed_loop import Held, LoopLog, timed_odometry
 from c3p_experiments.loop.command_sources import GoalSource
 from c3p_experiments.loop.conditions import FRICTION, Bench, Conditions
 from c3p_kinematics.odometry import Odometry, OdometryEstimate, OdometrySettings
+from c3p_kinematics.sensed_kinematics_parameters import GyroFusionSettings
 from c3p_simulation.make_plant import PlantOptions, make_plant
 from c3p_simulation.plants.sensors import SensorSettings
 
@@ -134,6 +135,7 @@ def driven(case: TimedCase) -> tuple[LoopLog, WatchedOdometry]:
                                                           case.sensors.steering_counts)]
     odometry = WatchedOdometry(bench.robot, OdometrySettings(
         wheel_resolution=resolution[0], steering_resolution=resolution[1],
+        gyro=GyroFusionSettings(enabled=case.sensors.gyro.rate > 0),
         **timed_odometry(case.sensors.timing)))
     controller = bench.controller()
     source = GoalSource(controller.position(), list(goals), dwell=PAUSE)

@@ -1,68 +1,117 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Subscription of an IMU, whose yaw rate teaches the calibration of a node."""
+"""Subscription of an IMU: its yaw rate is fused in the odometry, and teaches the calibration."""
 
 from __future__ import annotations
 
-import math
-
+import numpy as np
 from sensor_msgs.msg import Imu
 
+from c3p_description.model import Array
 from c3p_kinematics.calibrating_odometry import CalibratingOdometry
-from c3p_kinematics.calibration.gyro import AXES, GyroSettings
+from c3p_kinematics.calibration.gyro import GyroSettings
 from c3p_kinematics.calibration.online_yaw import YawLearner
+from c3p_kinematics.gyro_fusion import RESTART, GyroFusion
+from c3p_kinematics.gyro_mounting import (
+    MountingError,
+    rate_about,
+    variance_about,
+    vertical_axis,
+)
+from c3p_kinematics.odometry import Odometry
+from c3p_ros.diagnostics import OK, WARN
 from c3p_ros.messages import MessageError
 from c3p_ros.node import SENSOR_DATA, SuiteNode
 
 TOPIC = 'imu/data'
 
+# frames of messages that are kept
+FRAMES = 16
+
 
 class ImuSubscription:
     """
-    Gives the yaw rate of an IMU to the calibration of a node; rejects what must not be used.
+    Gives the yaw rate of an IMU to odometry and calibration; rejects what must not be used.
 
     Parameters
     ----------
     node : SuiteNode
-    odometry : CalibratingOdometry
+    odometry : Odometry
     """
 
-    def __init__(self, node: SuiteNode, odometry: CalibratingOdometry) -> None:
+    def __init__(self, node: SuiteNode, odometry: Odometry) -> None:
         """Subscribe."""
-        self._node, values = node, node.parameters.value
+        values = node.parameters.value
+        self._node = node
         self._axis = values.imu.axis
-        self._number, self._sign = AXES[self._axis or 'z']
-        self._frame, self._oldest = values.base_frame, values.joint_state_timeout
+        self._frame = values.base_frame
+        self._oldest = values.joint_state_timeout
+        self._description = values.robot_description
+        # the vertical of `base_frame` in each frame of messages, or why it is not known
+        self._verticals: dict[str, Array | MountingError] = {}
         self._first: int | None = None
         self._last = 0
-        self.learner = odometry.yaw = YawLearner(odometry.calibration,
-                                                    GyroSettings.of(values))
+        self.fusion: GyroFusion | None = odometry.gyro
+        self.learner: YawLearner | None = None
+        if isinstance(odometry, CalibratingOdometry):
+            self.learner = odometry.yaw = YawLearner(odometry.calibration,
+                                                     GyroSettings.of(values))
         node.create_subscription(Imu, TOPIC, self._on_imu, SENSOR_DATA)
+        if self.fusion is not None:
+            node.watch(self._on_watch)
 
     def _on_imu(self, message: Imu) -> None:
         try:
-            time, rate = self._read(message)
+            stamp, rate, variance = self._read(message)
         except MessageError as error:
             self._node.diagnostics.refuse(TOPIC, error)
             return
-        self.learner.measure(time, rate)
+        if self.fusion is not None:
+            self.fusion.measure(stamp, rate, variance)
+        if self.learner is not None:
+            self._first = self._first or stamp
+            self.learner.measure((stamp - self._first) * 1e-9, rate)
 
-    def _read(self, message: Imu) -> tuple[float, float]:
-        """Return time [s] and rate [rad/s] of a message."""
+    def _read(self, message: Imu) -> tuple[int, float, float]:
+        """Return stamp [ns], rate [rad/s] and its variance [rad²/s²] of a message."""
         header = message.header
         turn = message.angular_velocity
-        if not self._axis and header.frame_id != self._frame:
-            raise MessageError(f'frame {header.frame_id!r}: must be {self._frame!r}; for another '
-                               'set imu.axis to its vertical axis')
+        up = self._vertical(header.frame_id)
         if message.angular_velocity_covariance[0] == -1.0:
             raise MessageError('angular_velocity_covariance[0] is -1: the message has no rate')
-        rate = self._sign * (turn.x, turn.y, turn.z)[self._number]
-        if not math.isfinite(rate):
+        rate = float(rate_about(up, turn.x, turn.y, turn.z))
+        if not np.isfinite(rate):
             raise MessageError(f'angular velocity {rate}: must be finite')
         stamp = header.stamp.sec * 1_000_000_000 + header.stamp.nanosec
         self._node.cycle_stamp(stamp, self._oldest)
-        if stamp <= self._last:
+        if 0 <= (self._last - stamp) * 1e-9 <= RESTART:
             raise MessageError(f'stamp {stamp} ns: must be later than the one before, '
                                f'{self._last} ns')
-        self._first = self._first or stamp
+        if stamp < self._last:
+            # the clock was set back
+            self._first = None
         self._last = stamp
-        return (stamp - self._first) * 1e-9, rate
+        return stamp, rate, float(variance_about(
+            up, message.angular_velocity_covariance))
+
+    def _vertical(self, frame: str) -> Array:
+        """Return the vertical of the robot in a `frame` of messages."""
+        if frame not in self._verticals:
+            # a frame costs a look at the description
+            if len(self._verticals) >= FRAMES:
+                self._verticals.clear()
+            try:
+                self._verticals[frame] = vertical_axis(self._axis, frame, self._frame,
+                                                       self._description)
+            except MountingError as error:
+                self._verticals[frame] = error
+        found = self._verticals[frame]
+        if isinstance(found, MountingError):
+            raise MessageError(f'{found}')
+        return found
+
+    def _on_watch(self) -> None:
+        if self.fusion is not None:
+            text = self.fusion.report().text()
+            self._node.diagnostics.condition('imu', WARN if text else OK,
+                                             text or 'imu: turns as the joints')
+

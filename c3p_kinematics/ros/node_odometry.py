@@ -52,16 +52,16 @@ def make_odometry(node: SuiteNode) -> Odometry:
                 creep=values.calibration.creep), memory=values.calibration.memory))
         _continue(node, learning)
         retune(learning, values)
-        if values.imu.enabled:
-            # a node without an IMU does not import it
-            from c3p_kinematics.ros.imu import ImuSubscription
-            ImuSubscription(node, learning)
         odometry: Odometry = learning
-    elif values.imu.enabled:
-        raise ParameterError('imu.enabled: an IMU teaches the calibration: set '
-                             'calibration.enabled to true as well')
+    elif values.imu.enabled and not values.imu.odometry:
+        raise ParameterError('imu.enabled: with imu.odometry = false an IMU teaches the '
+                             'calibration alone: set calibration.enabled to true as well')
     else:
         odometry = Odometry(node.robot, settings)
+    if values.imu.enabled:
+        # a node without an IMU does not import it
+        from c3p_kinematics.ros.imu import ImuSubscription
+        ImuSubscription(node, odometry)
     CalibrationServices(node, odometry)
     return odometry
 

@@ -20,10 +20,11 @@ LOW_COST = SensorSettings(
                         stamp_tail=0.036, clock_drift=-0.19))
 
 PROFILES = {'ideal': SensorSettings.ideal(), 'encoders': SensorSettings(),
-            'real': SensorSettings.real(), 'low_cost': LOW_COST}
+            'real': SensorSettings.real(), 'real_gyro': SensorSettings.real().with_gyro(),
+            'low_cost': LOW_COST}
 
 # groups of settings, each with fields of its own
-GROUPS = ('errors', 'timing')
+GROUPS = ('errors', 'timing', 'gyro')
 
 
 def profile_named(name: str) -> SensorSettings:
@@ -48,8 +49,9 @@ def settings_of_values(values: Mapping[str, Any]) -> SensorSettings:
     Parameters
     ----------
     values : mapping
-        Fields of `SensorSettings`, with `EncoderErrors` and `SampleTiming` as mappings ``errors``
-        and ``timing``; what is left out is as in the profile ``like`` (default: encoders).
+        Fields of `SensorSettings`, with `EncoderErrors`, `SampleTiming` and `GyroErrors` as
+        mappings ``errors``, ``timing`` and ``gyro``; what is left out is as in the profile
+        ``like`` (default: encoders).
 
     Raises
     ------

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ from c3p_description.settings import setting
 from c3p_simulation.plants.checks import clipped_torque, positive
 from c3p_simulation.plants.encoder_errors import AnalogSteering, EncoderErrors, JointErrors
 from c3p_simulation.plants.encoders import Encoders
+from c3p_simulation.plants.gyro import GyroErrors, GyroSample, SimulatedGyro
 from c3p_simulation.plants.plant import GroundTruth, JointSample, Plant
 from c3p_simulation.plants.timing import Batches, JointControllers, SampleTiming, StampClock
 from c3p_simulation.simulation_parameters import SensorParameters
@@ -30,7 +31,7 @@ INSTANT = 1e-9
 
 # each has its own random stream, by its place here: append new ones at the end
 STREAMS = ('phase', 'noise', 'dropout', 'creep', 'lost_counts', 'analog', 'controllers', 'repeats',
-           'stamps', 'batches')
+           'stamps', 'batches', 'gyro')
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,8 @@ class SensorSettings(SensorParameters):
         Creep, lost counts, backlash and analog steering; by default none.
     timing : SampleTiming
         Age of joints, stamps, batches and late rates; by default all joints are of one instant.
+    gyro : GyroErrors
+        By default there is none.
 
     Examples
     --------
@@ -69,6 +72,7 @@ class SensorSettings(SensorParameters):
     rates: bool = True
     errors: EncoderErrors = field(default_factory=EncoderErrors)
     timing: SampleTiming = field(default_factory=SampleTiming)
+    gyro: GyroErrors = field(default_factory=GyroErrors)
 
     def __post_init__(self) -> None:
         """Reject noise of an ideal encoder, and values out of range."""
@@ -101,6 +105,12 @@ class SensorSettings(SensorParameters):
                 # steps of 0.2 to 36 ms, 1.7 to 4.4 ms (std), at a period of 10 ms
                 stamp_jitter=0.002, stamp_tail=0.012,
                 batch=(1, 7)))
+
+    def with_gyro(self) -> SensorSettings:
+        """Return these sensors and a gyro of a small board, whose scale was not calibrated."""
+        return replace(self, gyro=GyroErrors(
+            rate=100.0, noise=1.7e-4, bias_std=0.01, bias_walk=5e-5, scale_std=0.01,
+            latency=0.01))
 
 
 class Arrival(NamedTuple):
@@ -149,7 +159,8 @@ class SensedPlant:
         self._quantum = np.divide(2 * math.pi, counts, out=np.zeros(2 * n), where=counts > 0)
         self._noise = np.repeat([s.steering_noise, s.wheel_noise], n)
         # whether something happens between two cycles
-        self._read_often = bool(self._quantum.any() or s.errors.of_joints or s.timing.of_readings)
+        self._read_often = bool(self._quantum.any() or s.errors.of_joints or s.timing.of_readings
+                                 or s.gyro.rate > 0)
         self.reset()
 
     @property
@@ -178,6 +189,11 @@ class SensedPlant:
         return self._arrived
 
     @property
+    def turns(self) -> tuple[GyroSample, ...]:
+        """Samples of the gyro that arrived with the last step, the oldest first."""
+        return self._turns
+
+    @property
     def drive_rate(self) -> Array:
         """Wheel rates (n,) that the drives measure, also if samples have none, rad/s."""
         return self._drive_rate
@@ -201,6 +217,9 @@ class SensedPlant:
         self._analog = (AnalogSteering(s.errors, n, streams['analog'])
                         if s.errors.analog_noise > 0 else None)
         self._clock = StampClock(s.timing, streams['stamps'])
+        self._gyro = (SimulatedGyro(s.gyro, s.timing, streams['gyro']) if s.gyro.rate > 0
+                      else None)
+        self._turns: tuple[GyroSample, ...] = ()
         self._batches: Batches[Arrival] = Batches(*s.timing.batch, streams['batches'])
         # torques in the delay, with the time that is left
         self._torque = np.zeros(self.robot.efforts)
@@ -248,6 +267,8 @@ class SensedPlant:
         for _ in range(readings):
             sample = self._pass(dt / readings)
             self._read(sample, dt / readings)
+        self._turns = (() if self._gyro is None
+                       else tuple(self._gyro.arrived(self._plant.time)))
         lost = self._settings.dropout > 0 and self._dropouts.uniform() < self._settings.dropout
         self._arrived = () if lost else self._batches.arrived(
             Arrival(self._measured(sample), self._plant.truth()))
@@ -287,6 +308,8 @@ class SensedPlant:
             self._joint_errors.add(angle, rate, interval)
         self._encoders.read(angle, rate, interval)
         self._controllers.read(sample.time, self._encoders.angle, self._encoders.rate, interval)
+        if self._gyro is not None and self._gyro.due(sample.time):
+            self._gyro.read(sample.time, float(self._plant.truth().twist[2]))
 
     def _measured(self, sample: JointSample) -> JointSample:
         """Return what the robot states of its joints at the time of `sample`."""
@@ -304,6 +327,11 @@ class SensedPlant:
         """Return angles and rates (2n,) by the zeros of the controller, steering first."""
         angle = np.concatenate([sample.steering, sample.wheel_angle])
         return angle + self._offset, np.concatenate([sample.steering_rate, sample.wheel_rate])
+
+
+def turns_measured(plant: Plant) -> Sequence[GyroSample]:
+    """Return the samples of the gyro that arrived with the last step of any `plant`."""
+    return plant.turns if isinstance(plant, SensedPlant) else ()
 
 
 def arrivals(plant: Plant, sample: JointSample | None) -> Sequence[Arrival]:
