@@ -3,8 +3,8 @@
 """
 Compiled filter of a gyro and the joints: one span of motion, and the comparison of its turns.
 
-The errors are those of `GyroFilter`: x = (pose; bias, scale, latency). The errors c of the
-parameters and of the rounded steering angles are not estimated, but their covariance P and A =
+The errors are those of `GyroFilter`: x = (pose; bias, scale, latency; yaw by the angles of the
+last sample alone). The errors c of the parameters and of the rounded steering angles are not estimated, but their covariance P and A =
 cov(x, c) are carried (Schmidt's filter). No checks; derivation: docs/odometry_gyro.md.
 """
 
@@ -14,7 +14,7 @@ import math
 
 from c3p_kernels.compiled import inner
 from c3p_kernels.elementary import wrap_angle
-from c3p_kinematics.gyro_states import ERRORS
+from c3p_kinematics.gyro_states import END, ERRORS
 
 # bias before the first standstill, rad/s: 2°/s
 FIRST_BIAS = 0.035
@@ -77,6 +77,47 @@ def spread_slopes(slopes, spread, out):
 
 
 @inner
+def leave_end(f):
+    """Take the error of the last sample's angles out of the yaw: the next one is without it."""
+    for a in range(ERRORS):
+        f.covariance[2, a] -= f.covariance[END, a]
+    for a in range(ERRORS):
+        f.covariance[a, 2] -= f.covariance[a, END]
+    for j in range(f.cross.shape[1]):
+        f.cross[2, j] -= f.cross[END, j]
+    for j in range(f.rounded.shape[1]):
+        f.rounded[2, j] -= f.rounded[END, j]
+
+
+@inner
+def reach_end(f, variance):
+    """Take the angles of a new sample, whose yaw has the `variance` alone, rad²."""
+    for a in range(ERRORS):
+        f.covariance[END, a] = f.covariance[a, END] = 0.0
+    for j in range(f.cross.shape[1]):
+        f.cross[END, j] = 0.0
+    for j in range(f.rounded.shape[1]):
+        f.rounded[END, j] = 0.0
+    f.covariance[END, END] = variance
+    f.covariance[END, 2] = f.covariance[2, END] = variance
+    f.covariance[2, 2] += variance
+
+
+@inner
+def end_variance(f, speed, rate):
+    """
+    Return the variance of a yaw by the angles of one sample, rad².
+
+    Parameters
+    ----------
+    f : GyroFilter
+    speed, rate : float, m/s and rad/s
+        Of a contact, and of the yaw: angles are of different times, and the stamp deviates.
+    """
+    return f.rounding + f.skew * speed**2 + f.jitter * rate**2
+
+
+@inner
 def propagate(f, span, spread, dx, dy, count):
     """
     Carry the covariance of `base` over a span of displacement (dx, dy).
@@ -87,6 +128,7 @@ def propagate(f, span, spread, dx, dy, count):
     n = f.rounded.shape[1]
     k = 5 * n
     place_slopes(span, dx, dy)
+    leave_end(f)
     carry_yaw(f.covariance, dx, dy)
     for j in range(k):
         f.cross[0, j] -= dy * f.cross[2, j]
@@ -133,7 +175,8 @@ def compare_turn(f, span, gyro):
 
     With u = (duration, turn, −change of the rate) the turn of the gyro deviates by u·(bias, scale,
     latency) and noise. ``by_turn``, ``by_spread`` and ``by_rounded`` of `f` are the covariances
-    of y = u·errors + error of the turn by the joints with x, and with c.
+    of y = u·errors + error of the turn by the joints with x, and with c. The error of the turn
+    ends with that of the last sample, and begins without that of the first: `reach_end` follows.
     """
     n = f.rounded.shape[1]
     k = 5 * n
@@ -149,22 +192,26 @@ def compare_turn(f, span, gyro):
             total += f.cross[a, j] * s[2, j]
         for j in range(n):
             total += f.rounded[a, j] * t[2, j]
-        f.by_turn[a] = total + (span.noise[a, 2] if a < 3 else 0.0)
-    of_joints = span.noise[2, 2]
+        f.by_turn[a] = total - f.covariance[a, END] + (span.noise[a, 2] if a < 3 else 0.0)
+    ended = end_variance(f, span.path[0] / duration, span.rate[1])
+    # of the begin, which is in nothing else from now on
+    began = f.by_turn[END]
+    f.by_turn[END] = ended
+    f.by_turn[2] += ended
+    of_joints = span.noise[2, 2] + ended - began
     for j in range(k):
         own = duration * f.cross[3, j] + turned * f.cross[4, j] + change * f.cross[5, j]
+        own -= f.cross[END, j]
         f.by_spread[j] = own + f.moved[2, j]
         of_joints += (f.moved[2, j] + own) * s[2, j]
     for j in range(n):
         own = duration * f.rounded[3, j] + turned * f.rounded[4, j] + change * f.rounded[5, j]
+        own -= f.rounded[END, j]
         f.by_rounded[j] = own + t[2, j]
         of_joints += (t[2, j] + own) * t[2, j]
     variance = (duration * f.by_turn[3] + turned * f.by_turn[4] + change * f.by_turn[5]
                 + of_joints)
-    speed = span.path[0] / duration
-    variance += (max(f.walk, f.samples.density[0]) * duration + 2.0 * f.rounding
-                 + 2.0 * f.skew * speed**2
-                 + f.jitter * (span.rate[0]**2 + span.rate[1]**2))
+    variance += max(f.walk, f.samples.density[0]) * duration
     expected = (turned * (1.0 + f.estimate[1]) + duration * f.estimate[0]
                 + change * f.estimate[2])
     return gyro - expected, variance
@@ -191,7 +238,7 @@ def correct(f, value, variance, more):
             f.rounded[a, j] -= gain * f.by_rounded[j]
         if a < 3:
             f.base[a] += gain * value
-        else:
+        elif a < END:
             f.estimate[a - 3] += gain * value
     f.base[2] = wrap_angle(f.base[2])
 
@@ -213,20 +260,29 @@ def predict(f, total, dx, dy, spread):
     for a in range(3):
         for b in range(3):
             out[a, b] = f.covariance[a, b]
-    carry_yaw(out, dx, dy)
+    # the angles of the sample at `base` are not in the present yaw
     for a in range(3):
-        # rows of F A
-        fa = (-dy if a == 0 else dx) if a < 2 else 0.0
+        out[2, a] -= f.covariance[END, a]
+        out[a, 2] -= f.covariance[a, END]
+    out[2, 2] += f.covariance[END, END]
+    carry_yaw(out, dx, dy)
+    for j in range(k):
+        f.by_spread[j] = f.cross[2, j] - f.cross[END, j]
+    for j in range(n):
+        f.by_rounded[j] = f.rounded[2, j] - f.rounded[END, j]
+    for a in range(3):
+        # rows of F A are those of A and a part of the yaw's, or the yaw's
+        fa = (-dy if a == 0 else dx) if a < 2 else 1.0
         for b in range(a + 1):
-            fb = (-dy if b == 0 else dx) if b < 2 else 0.0
+            fb = (-dy if b == 0 else dx) if b < 2 else 1.0
             total_ab = total.noise[a, b]
             for j in range(k):
-                total_ab += ((f.cross[a, j] + fa * f.cross[2, j]) * s[b, j]
-                             + s[a, j] * (f.cross[b, j] + fb * f.cross[2, j])
-                             + f.moved[a, j] * s[b, j])
+                of_a = fa * f.by_spread[j] + (f.cross[a, j] if a < 2 else 0.0)
+                of_b = fb * f.by_spread[j] + (f.cross[b, j] if b < 2 else 0.0)
+                total_ab += of_a * s[b, j] + s[a, j] * of_b + f.moved[a, j] * s[b, j]
             for j in range(n):
-                total_ab += ((f.rounded[a, j] + fa * f.rounded[2, j]) * t[b, j]
-                             + t[a, j] * (f.rounded[b, j] + fb * f.rounded[2, j])
-                             + t[a, j] * t[b, j])
+                of_a = fa * f.by_rounded[j] + (f.rounded[a, j] if a < 2 else 0.0)
+                of_b = fb * f.by_rounded[j] + (f.rounded[b, j] if b < 2 else 0.0)
+                total_ab += of_a * t[b, j] + t[a, j] * of_b + t[a, j] * t[b, j]
             out[a, b] += total_ab
             out[b, a] = out[a, b]

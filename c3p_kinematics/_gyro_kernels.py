@@ -21,8 +21,10 @@ from c3p_kernels.small import put
 from c3p_kinematics._gyro_fusion_kernels import (
     compare_turn,
     correct,
+    end_variance,
     predict,
     propagate,
+    reach_end,
     renew_gyro,
 )
 from c3p_kinematics._gyro_sample_kernels import angle_at, newest_time
@@ -86,8 +88,10 @@ def interrupt_gyro(block, odometry, spread):
     s = cut_state(odometry, n)
     if f.waits[0] != 0.0:
         move_base(f, spread, s.lasting.resolution)
+        reach_end(f, span_end(f, f.pending))
     put(f.open.block, f.pending.block)
     move_base(f, spread, s.lasting.resolution)
+    reach_end(f, span_end(f, f.pending))
     f.began[0] = math.nan
     clear_span(f.open)
 
@@ -248,6 +252,14 @@ def move_base(f, spread, count):
 
 
 @inner
+def span_end(f, span):
+    """Return the variance of the yaw by the angles at the end of a span alone, rad²."""
+    duration = span.time[1] - span.time[0]
+    speed = span.path[0] / duration if duration > 0.0 else 0.0
+    return end_variance(f, speed, span.rate[1])
+
+
+@inner
 def fuse_pending(f, spread, count):
     """Move the base over the pending span, and compare its turns by gyro and joints."""
     span = f.pending
@@ -261,16 +273,18 @@ def fuse_pending(f, spread, count):
     # not known at both ends
     if gyro != gyro:
         miss_turn(f, span)
+        reach_end(f, span_end(f, span))
         return
     value, variance = compare_turn(f, span, gyro)
     verdict = judge(f, span, gyro, value, variance)
+    if verdict == DRIFTED:
+        # with the bias that may have changed
+        value, variance = compare_turn(f, span, gyro)
+    reach_end(f, span_end(f, span))
     if verdict == UNUSED:
         f.left_out[0] += 1.0
         return
     f.fused[0] += 1.0
-    if verdict == DRIFTED:
-        # with the bias that may have changed
-        value, variance = compare_turn(f, span, gyro)
     correct(f, value, variance, value**2 if verdict == SLIPPED else 0.0)
 
 
@@ -288,8 +302,11 @@ def write_pose(f, s, spread):
         for i in range(3):
             for j in range(3):
                 total.noise[i, j] += f.pending.noise[i, j]
+        total.time[0] = f.pending.time[0]
+        total.path[0] += f.pending.path[0]
     moved_by(f.base, begin, f.open.end, f.pose)
     predict(f, total, f.pose[0] - f.base[0], f.pose[1] - f.base[1], spread)
     for i in range(3):
         for j in range(3):
             f.pose_covariance[i, j] += s.place.ends[i, j]
+    f.pose_covariance[2, 2] += span_end(f, total)

@@ -200,7 +200,7 @@ class GyroFusion:
         spans = (int(f.fused[0]), int(f.left_out[0]))
         if self._report is None or (self._report.fused, self._report.left_out) != spans:
             watch = f.watch
-            deviation = np.sqrt(np.diag(f.covariance)[3:])
+            deviation = np.sqrt(np.diag(f.covariance)[3:5])
             newest = newest_stamp(f.block, f.values)
             self._report = GyroReport(
                 bool(watch.trusted[0]), float(f.estimate[0]), float(deviation[0]),

@@ -51,7 +51,7 @@ def twists(seconds, seed, speed=0.5, turn=0.8, rate=200.0, stand=STAND):
     return time, value * np.array([speed, speed, turn]) * (3 * soft**2 - 2 * soft**3)[:, None]
 
 
-def roll(robot, time, twist, start=0.3, counts=(2000, 4096)):
+def roll(robot, time, twist, start=0.3, counts=(2000, 4096), parts=4):
     """Return the drive of a robot that rolls with these twists, mean values between samples."""
     n = robot.count
     steering = np.zeros(n) + start
@@ -65,7 +65,6 @@ def roll(robot, time, twist, start=0.3, counts=(2000, 4096)):
         if k + 1 == len(time):
             break
         dt = time[k + 1] - now
-        parts = 4
         for j in range(parts):
             v = twist[k] + (twist[k + 1] - twist[k]) * (j + 0.5) / parts
             _, first, _ = inverse(robot, steering, v)

@@ -129,34 +129,41 @@ def test_the_filter_is_that_of_numpy():
     spans = []
 
     def collect(k, estimate):
-        span = mine.gyro._state.pending.time
-        if span[1] > 0.0 and (not spans or spans[-1] != tuple(span)):
-            spans.append(tuple(span))
+        pending = mine.gyro._state.pending
+        span = (*pending.time, float(pending.turned[0]))
+        if span[1] > 0.0 and (not spans or spans[-1] != span):
+            spans.append(span)
 
     found = replay(mine, drive, samples, each=collect)[-1]
     angle = np.concatenate([[0.0], np.cumsum(0.5 * (samples[1][1:] + samples[1][:-1])
                                              * np.diff(samples[0]) * 1e-9)])
     path = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(drive.pose[:, :2], axis=0).T))])
-    yaw, bias = 0.0, 0.0
-    covariance = np.diag([1e-6, 0.035**2])
+    # errors of yaw, bias, and of the yaw by the rounded angles of the last sample
+    state = np.zeros(2)
+    covariance = np.diag([1e-6, 0.035**2, 0.0])
     rounding = mine.gyro._state.rounding
-    for begin, end in spans[:found.gyro.fused]:
+    for begin, end, turned_by_wheels in spans[:found.gyro.fused]:
         span = end - begin
         moved = np.diff(np.interp([begin, end], drive.time, path))[0]
         gyro = np.diff(np.interp([begin, end], samples[0] * 1e-9, angle))[0]
-        noise = growth * moved
-        covariance += np.diag([noise, 4e-8 * span])
-        # value = gyro − bias − turn of the wheels (zero): −(span b + e_wheels) + noise
-        cross = covariance @ [0.0, span] + [noise, 0.0]
-        variance = span * cross[1] + noise + NOISE**2 * span + 2.0 * rounding
-        value = gyro - bias * span
-        yaw += cross[0] / variance * value
-        bias += cross[1] / variance * value
-        covariance -= np.outer(cross, cross) / variance
-    # the rounding of the wheels is not that of NumPy's zero
-    assert found.gyro.bias == pytest.approx(bias, abs=0.1 * found.gyro.bias_std)
-    assert found.gyro.bias_std == pytest.approx(math.sqrt(covariance[1, 1]), rel=0.01)
-    assert found.pose[2] == pytest.approx(yaw, abs=0.3 * math.sqrt(covariance[0, 0]))
+        # the same, then: noise of the wheels, walk of the bias, new rounding, noise of the gyro
+        joint = np.zeros((7, 7))
+        joint[:3, :3] = covariance
+        joint[3:, 3:] = np.diag([growth * moved, 4e-8 * span, rounding, NOISE**2 * span])
+        after = np.array([[1, 0, -1, 1, 0, 1, 0], [0, 1, 0, 0, 1, 0, 0], [0, 0, 0, 0, 0, 1, 0]])
+        # gyro less bias and turn of the wheels, which is hardly more than rounding: straight on
+        seen = np.array([0, -span, 1, -1, -span, -1, 1])
+        variance = seen @ joint @ seen
+        gain = after @ joint @ seen / variance
+        covariance = after @ joint @ after.T - np.outer(gain, gain) * variance
+        state -= gain[:2] * (gyro - state[1] * span - turned_by_wheels)
+        state[0] += turned_by_wheels
+    yaw, bias = state
+    assert found.gyro.bias == pytest.approx(bias, abs=0.02 * found.gyro.bias_std)
+    assert found.gyro.bias_std == pytest.approx(math.sqrt(covariance[1, 1]), rel=1e-3)
+    assert mine.gyro._state.base[2] == pytest.approx(yaw, abs=0.02 * math.sqrt(covariance[0, 0]))
+    assert math.sqrt(mine.gyro._state.covariance[2, 2]) == pytest.approx(
+        math.sqrt(covariance[0, 0]), rel=1e-3)
 
 
 def test_the_gyro_carries_the_heading_while_wheels_slip(drive):
