@@ -4,8 +4,9 @@
 Compiled filter of a gyro and the joints: one span of motion, and the comparison of its turns.
 
 The errors are those of `GyroFilter`: x = (pose; bias, scale, latency; yaw by the angles of the
-last sample alone). The errors c of the parameters and of the rounded steering angles are not estimated, but their covariance P and A =
-cov(x, c) are carried (Schmidt's filter). No checks; derivation: docs/odometry_gyro.md.
+last sample alone). The errors c of the parameters and of the rounded steering angles are not
+estimated, but their covariance P and A = cov(x, c) are carried (Schmidt's filter). No checks;
+derivation: docs/odometry_gyro.md.
 """
 
 from __future__ import annotations

@@ -72,10 +72,10 @@ class GyroReport(NamedTuple):
     def text(self) -> str:
         """Return why it is not used, with the ratio and the remedy, or an empty text."""
         if self.silent > SILENT:
-            return f'imu: {self._silence()}; the heading is by the joints'
+            return f'{self._silence()}; the heading is by the joints'
         if self.trusted:
             return ''
-        return f'imu: {self._contradiction()}; left out of the heading until it agrees for 2 s'
+        return f'{self._contradiction()}; left out of the heading until it agrees for 2 s'
 
     def _silence(self) -> str:
         if self.away == math.inf:

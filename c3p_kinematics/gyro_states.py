@@ -17,7 +17,7 @@ from c3p_kinematics.odometry_states import Slopes
 # samples of the gyro that are kept: 0.25 s at 1 kHz
 SAMPLES = 256
 
-# errors that the filter estimates: pose (x, y, yaw), bias, scale, latency, and END
+# errors that the filter estimates: pose (x, y, yaw), bias, scale, latency, END
 ERRORS = 7
 
 # error of the yaw by the joint angles of one sample alone: rounded, of different times. It is in

@@ -113,5 +113,5 @@ class ImuSubscription:
         if self.fusion is not None:
             text = self.fusion.report().text()
             self._node.diagnostics.condition('imu', WARN if text else OK,
-                                             text or 'imu: turns as the joints')
+                                             text or 'turns as the joints')
 
