@@ -66,7 +66,7 @@ class GyroReport(NamedTuple):
 
     @property
     def used(self) -> bool:
-        """Whether the newest spans were fused."""
+        """True if the newest spans were fused."""
         return self.trusted and self.silent == 0.0 and self.fused > 0
 
     def text(self) -> str:

@@ -74,7 +74,7 @@ class OdometrySettings(OdometryParameters):
     grip : GripSettings
     faults : FaultSettings
     gyro : GyroFusionSettings
-        By default there is none.
+        Gyro of the heading; disabled by default.
     """
 
     wheel_resolution: float = setting(2.0 * math.pi / 2000, least=0.0)

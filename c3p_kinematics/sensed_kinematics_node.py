@@ -9,8 +9,7 @@ wheel (c3p_ros/wheel_slip.py), and ``~/alarm``: a DiagnosticStatus, whether the 
 in the odometry frame) and, where control_msgs is installed, by ``~/set_odometry``
 (control_msgs/SetOdometry). With ``calibration.enabled`` lengths and steering zeros are learned
 (docs/calibration.md); ``~/save_calibration`` writes them and ``~/forget_calibration`` drops them;
-with ``imu.enabled`` the yaw rate of ``imu/data`` (sensor_msgs/Imu) is fused in the heading
-(docs/odometry_gyro.md), and teaches, too.
+with ``imu.enabled`` the yaw rate of ``imu/data`` (Imu) is fused in the heading, and teaches, too.
 """
 
 from __future__ import annotations

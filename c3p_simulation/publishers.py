@@ -12,7 +12,8 @@ from c3p_ros.messages import ns_to_stamp
 from c3p_ros.node import RECORDED, RELIABLE, SuiteNode
 from c3p_ros.wire import PlanarOdometryWriter
 from c3p_simulation.plants.gyro import GyroErrors
-from c3p_simulation.plants.plant import GroundTruth
+from c3p_simulation.plants.plant import GroundTruth, Plant
+from c3p_simulation.plants.sensors import SensedPlant, turns_measured
 
 TRUTH = 'ground_truth/odom'
 IMU = 'imu/data'
@@ -47,21 +48,26 @@ class GyroPublisher:
     Parameters
     ----------
     node : SuiteNode
-    errors : GyroErrors
+    plant : Plant
         Without a gyro there is no publisher, and `publish` has no effect.
     """
 
-    def __init__(self, node: SuiteNode, errors: GyroErrors) -> None:
+    def __init__(self, node: SuiteNode, plant: Plant) -> None:
         """Create the publisher."""
         self._node = node
+        self._plant = plant
+        errors = plant.settings.gyro if isinstance(plant, SensedPlant) else GyroErrors()
         self._publisher = node.create_publisher(Imu, IMU, RECORDED) if errors.rate > 0 else None
         # white noise of the samples, rad²/s²; 0 is unknown
         self._variance = errors.noise**2 * errors.rate
 
-    def publish(self, stamp: int, rate: float) -> None:
-        """Publish a `rate` [rad/s] with a stamp in ns."""
-        if self._publisher is not None:
-            self._node.send_typed(self._publisher, self._message, stamp, rate)
+    def publish(self, now: int) -> None:
+        """Publish the samples since the last call; the true time of the plant is `now` [ns]."""
+        if self._publisher is None:
+            return
+        for turn in turns_measured(self._plant):
+            stamp = max(0, now + round(1e9 * (turn.time - self._plant.time)))
+            self._node.send_typed(self._publisher, self._message, stamp, turn.rate)
 
     def _message(self, stamp: int, rate: float) -> Imu:
         message = Imu()

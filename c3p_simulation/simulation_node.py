@@ -30,16 +30,8 @@ from c3p_ros.session import run
 from c3p_ros.wire import JointStateWriter
 from c3p_simulation.make_plant import plant_of_parameters, start_of_parameters
 from c3p_simulation.pacing import pace_of_parameters
-from c3p_simulation.plants.gyro import GyroErrors, GyroSample
 from c3p_simulation.plants.plant import GroundTruth
-from c3p_simulation.plants.sensors import (
-    Arrival,
-    SensedPlant,
-    arrivals,
-    drive_rate,
-    states_rates,
-    turns_measured,
-)
+from c3p_simulation.plants.sensors import Arrival, arrivals, drive_rate, states_rates
 from c3p_simulation.publishers import ClockPublisher, GroundTruthPublisher, GyroPublisher
 from c3p_simulation.worker import Worker
 
@@ -81,8 +73,7 @@ class SimulationNode(SuiteNode):
         self._write_joints = JointStateWriter(self._joints.names, self._fields, 'joint_states')
         self._joint_pub = self.create_publisher(JointState, 'joint_states', RECORDED)
         self._truth_pub = GroundTruthPublisher(self, values.ground_truth)
-        self._gyro_pub = GyroPublisher(self, self.plant.settings.gyro if isinstance(
-            self.plant, SensedPlant) else GyroErrors())
+        self._gyro_pub = GyroPublisher(self, self.plant)
         self._clock_pub = ClockPublisher(self, self._own_clock)
         self.listen(JointState, 'wheel_effort', self._on_effort, LATEST, rank=0)
         self.create_service(Trigger, '~/resume', self._on_resume)
@@ -134,7 +125,6 @@ class SimulationNode(SuiteNode):
     def _advance(self, steps: int = 1) -> tuple[int, GroundTruth, bool]:
         """Advance by `steps`, publish the joints; return true time, ns, truth, if published."""
         arrived: Sequence[Arrival] = ()
-        turns: list[GyroSample] = []
         with self._news:
             for _ in range(steps):
                 rate = drive_rate(self.plant, self._sample)
@@ -142,19 +132,16 @@ class SimulationNode(SuiteNode):
                 sample = self.plant.step(torque, self._period)
                 self._sample = sample or self._sample
                 arrived = arrivals(self.plant, sample) or arrived
-                turns.extend(turns_measured(self.plant))
             self.cycles += 1
             truth = self.plant.truth()
             now = self._stamps.advance(steps, self.now_ns())
             stamps = [self._stated(now, one.sample.time) for one in arrived]
-            turned = [self._stated(now, one.time) for one in turns]
             if stamps:
                 self._ahead = stamps[-1] - now
             self.pace.sent(now + self._ahead, steps, time.monotonic(), answerable=bool(arrived))
         if self.parameters.value.lockstep:
             self._clock_pub.publish(now)
-        for stamp, turn in zip(turned, turns, strict=True):
-            self._gyro_pub.publish(stamp, turn.rate)
+        self._gyro_pub.publish(now)
         for stamp, one in zip(stamps, arrived, strict=True):
             values = dict(zip(JOINT_FIELDS, self._joints.encode(*one.sample[1:]), strict=True))
             self.send(self._joint_pub, self._write_joints, stamp,

@@ -20,6 +20,7 @@ from c3p_bags.runs import mapped
 from c3p_bags.runs.agreement import agreement
 from c3p_bags.runs.columns import read_columns
 from c3p_bags.runs.losses import missing, related
+from c3p_bags.runs.odometry_inputs import GyroFeed, Samples
 from c3p_bags.runs.run_bag import finite_rows, odometry_numbers
 from c3p_bags.storage.bag import Bag
 from c3p_bags.storage.bag_writer import BagError
@@ -54,33 +55,6 @@ NEARLY = 0.2
 # place of the yaw's variance among the numbers of an Odometry message: it grows until the pose is
 # set
 YAW_VARIANCE = 13 + 35
-
-
-class Samples(NamedTuple):
-    """
-    Joint states of a bag as inputs of the odometry.
-
-    Times of recording and stamps (k,) [ns]; steering, steering rate, wheel angle and wheel rate
-    (k, 4, n) [rad and rad/s].
-    """
-
-    recorded: Array
-    stamp: Array
-    angles: Array
-
-
-class GyroRows(NamedTuple):
-    """
-    Messages of an IMU as inputs of the odometry, in the order of recording.
-
-    Times of recording and stamps (k,) [ns]; rates about the vertical and their variances (k,)
-    [rad/s and rad²/s²].
-    """
-
-    recorded: Array
-    stamp: Array
-    rate: Array
-    variance: Array
 
 
 class RecordedOdometry(NamedTuple):
@@ -181,17 +155,16 @@ def _apart(a: Array, b: Array) -> float:
 
 def recompute(samples: Samples, robot: CasterRobot, settings: OdometrySettings | None = None,
               recorded: RecordedOdometry | None = None,
-              progress: Callable[[float], None] = lambda part: None,
-              gyro: GyroRows | None = None) -> Recomputed:
+              progress: Callable[[float], None] = lambda part: None) -> Recomputed:
     """
     Return the odometry of the samples.
 
     The `settings` default to those of the odometry. `recorded` decides which samples were used,
     when the pose was set, and where the odometry begins anew after missing samples; without it
     every sample is used and the robot starts at the origin. `progress` receives the fraction done,
-    0 to 1. `gyro` has the messages of the IMU, if the settings use one.
+    0 to 1.
     """
-    run = _OdometryRun(Odometry(robot, settings), CycleClock(), samples, gyro)
+    run = _OdometryRun(Odometry(robot, settings), CycleClock(), samples)
     # rows of the recorded odometry of each sample, -1 without any
     row: Array | None = None
     numbers: Array | None = None
@@ -288,12 +261,9 @@ def _gaps(stamps: Array, recorded: RecordedOdometry) -> Array:
 class _OdometryRun:
     """An odometry stream with its output; forked where two alternatives are compared."""
 
-    def __init__(self, stream: Odometry, clock: CycleClock, samples: Samples,
-                 gyro: GyroRows | None = None) -> None:
+    def __init__(self, stream: Odometry, clock: CycleClock, samples: Samples) -> None:
         self.stream, self.clock, self.samples = stream, clock, samples
-        self.gyro = gyro
-        # messages of the IMU that were used or rejected
-        self._measured = 0
+        self._feed = GyroFeed(samples)
         # samples used and their rows: the newest, and those before, which do not change any more
         self.kept: list[int] = []
         self.rows: list[Array] = []
@@ -308,7 +278,6 @@ class _OdometryRun:
     def step(self, k: int) -> bool:
         """Process sample k; return whether the node would have accepted it."""
         stamp = int(self.samples.stamp[k])
-        self._measure(int(self.samples.recorded[k]))
         try:
             dt = self.clock.accept(stamp)
         except MessageError:
@@ -339,20 +308,8 @@ class _OdometryRun:
             done.append(some)
         return self._done[0].array(), self._done[1].array()
 
-    def _measure(self, until: int) -> None:
-        """Give the gyro the messages that were recorded `until` then, ns."""
-        gyro = self.gyro
-        fusion = self.stream.gyro
-        if gyro is None or fusion is None:
-            return
-        while self._measured < len(gyro.stamp) and gyro.recorded[self._measured] <= until:
-            k = self._measured
-            fusion.measure(int(gyro.stamp[k]), float(gyro.rate[k]), float(gyro.variance[k]))
-            self._measured += 1
-
     def _step(self, dt: float | None, k: int) -> OdometryEstimate:
-        if self.stream.gyro is not None:
-            self.stream.gyro.at(int(self.samples.stamp[k]))
+        self._feed.give(self.stream.gyro, k)
         steering, steering_rate, angle, rate = self.samples.angles[k]
         return self.stream.step_by(dt, steering, angle, rate, steering_rate)
 
@@ -401,6 +358,7 @@ class _OdometryRun:
     def fork(self) -> _OdometryRun:
         """Return an independent copy."""
         other = copy.copy(self)
+        other._feed = copy.copy(self._feed)
         other.stream, other.clock = copy.deepcopy(self.stream), copy.deepcopy(self.clock)
         other.kept, other.rows = [*self.kept], [*self.rows]
         return other

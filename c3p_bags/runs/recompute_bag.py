@@ -12,8 +12,8 @@ import numpy as np
 from c3p_bags.runs import mapped
 from c3p_bags.runs.agreement import Agreement, agreement, joined
 from c3p_bags.runs.clock_steps import find_steps
-from c3p_bags.runs.gyro_rows import read_gyro
 from c3p_bags.runs.losses import Losses, losses, missing, related
+from c3p_bags.runs.odometry_inputs import read_gyro
 from c3p_bags.runs.recompute import (
     ODOMETRY,
     Recomputed,
@@ -110,9 +110,9 @@ def recompute_bag(bag: Bag, robot: str = '', namespace: str | None = None,
     # wheel angles and rates are the third and the fourth of a sample
     if len(find_steps(samples.stamp, samples.angles[:, 2], samples.angles[:, 3]).sample):
         bag.remark('the clock was set while it was recorded; the odometry begins anew there')
+    samples = samples._replace(gyro=read_gyro(bag, settings, space))
     result = recompute(samples, model, settings, None if everything else recorded,
-                       lambda part: progress((1.0 + 2.0 * part) / 3.0),
-                       read_gyro(bag, settings, space))
+                       lambda part: progress((1.0 + 2.0 * part) / 3.0))
     progress(1.0)
     node = bag.parameters.get(f'{space}/{NODE}', {})
     return BagOdometry(

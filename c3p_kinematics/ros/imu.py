@@ -11,13 +11,13 @@ from c3p_kinematics.calibrating_odometry import CalibratingOdometry
 from c3p_kinematics.calibration.gyro import GyroSettings
 from c3p_kinematics.calibration.online_yaw import YawLearner
 from c3p_kinematics.gyro_fusion import RESTART, GyroFusion
-from c3p_kinematics.gyro_mounting import (
+from c3p_kinematics.odometry import Odometry
+from c3p_kinematics.ros.gyro_mounting import (
     MountingError,
     rate_about,
     variance_about,
     vertical_axis,
 )
-from c3p_kinematics.odometry import Odometry
 from c3p_ros.diagnostics import OK, WARN
 from c3p_ros.messages import MessageError
 from c3p_ros.node import SENSOR_DATA, SuiteNode

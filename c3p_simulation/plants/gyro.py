@@ -17,7 +17,7 @@ from c3p_simulation.plants.timing import SampleTiming
 @dataclass(frozen=True)
 class GyroErrors:
     """
-    Gyro and its errors; by default there is none.
+    Gyro and its errors; disabled by default.
 
     It measures ``(1 + s) ω + b(t) + noise``. Of the scale error s and of the bias b at the begin
     both parts add up: the given one, and one that is drawn with the given deviation.

@@ -9,6 +9,7 @@ delays torques. The ground truth passes through.
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -28,6 +29,9 @@ from c3p_simulation.simulation_parameters import SensorParameters
 
 # remainders of a delay below this are rounding, s
 INSTANT = 1e-9
+
+# samples of a gyro that are kept until they are taken
+MOST_TURNS = 1000
 
 # each has its own random stream, by its place here: append new ones at the end
 STREAMS = ('phase', 'noise', 'dropout', 'creep', 'lost_counts', 'analog', 'controllers', 'repeats',
@@ -60,7 +64,7 @@ class SensorSettings(SensorParameters):
     timing : SampleTiming
         Age of joints, stamps, batches and late rates; by default all joints are of one instant.
     gyro : GyroErrors
-        By default there is none.
+        Gyro of the platform; disabled by default.
 
     Examples
     --------
@@ -188,10 +192,11 @@ class SensedPlant:
         """Samples that arrived with the last step, the oldest first; empty without one."""
         return self._arrived
 
-    @property
-    def turns(self) -> tuple[GyroSample, ...]:
-        """Samples of the gyro that arrived with the last step, the oldest first."""
-        return self._turns
+    def take_turns(self) -> tuple[GyroSample, ...]:
+        """Return the samples of the gyro that arrived since the last call, the oldest first."""
+        taken = tuple(self._turns)
+        self._turns.clear()
+        return taken
 
     @property
     def drive_rate(self) -> Array:
@@ -219,7 +224,7 @@ class SensedPlant:
         self._clock = StampClock(s.timing, streams['stamps'])
         self._gyro = (SimulatedGyro(s.gyro, s.timing, streams['gyro']) if s.gyro.rate > 0
                       else None)
-        self._turns: tuple[GyroSample, ...] = ()
+        self._turns: deque[GyroSample] = deque(maxlen=MOST_TURNS)
         self._batches: Batches[Arrival] = Batches(*s.timing.batch, streams['batches'])
         # torques in the delay, with the time that is left
         self._torque = np.zeros(self.robot.efforts)
@@ -267,8 +272,8 @@ class SensedPlant:
         for _ in range(readings):
             sample = self._pass(dt / readings)
             self._read(sample, dt / readings)
-        self._turns = (() if self._gyro is None
-                       else tuple(self._gyro.arrived(self._plant.time)))
+        if self._gyro is not None:
+            self._turns.extend(self._gyro.arrived(self._plant.time))
         lost = self._settings.dropout > 0 and self._dropouts.uniform() < self._settings.dropout
         self._arrived = () if lost else self._batches.arrived(
             Arrival(self._measured(sample), self._plant.truth()))
@@ -330,8 +335,8 @@ class SensedPlant:
 
 
 def turns_measured(plant: Plant) -> Sequence[GyroSample]:
-    """Return the samples of the gyro that arrived with the last step of any `plant`."""
-    return plant.turns if isinstance(plant, SensedPlant) else ()
+    """Return the samples of the gyro of any `plant` that arrived since the last call."""
+    return plant.take_turns() if isinstance(plant, SensedPlant) else ()
 
 
 def arrivals(plant: Plant, sample: JointSample | None) -> Sequence[Arrival]:

@@ -125,7 +125,8 @@ def test_the_filter_is_that_of_numpy():
     growth = 3e-6
     # half of the noise that the filter assumes: no turn counts as slip of the wheels
     samples = gyro_samples(drive, Gyro(noise=0.5 * NOISE, bias=0.005))
-    mine = odometry(prior=exact, steering_resolution=0.0, yaw_variance_per_metre=growth, yaw_variance_per_radian=0.0,
+    mine = odometry(prior=exact, steering_resolution=0.0, yaw_variance_per_metre=growth,
+                    yaw_variance_per_radian=0.0,
                     position_variance_per_metre=0.0, position_variance_per_radian=0.0)
     spans = []
 

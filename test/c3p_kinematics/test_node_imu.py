@@ -15,6 +15,7 @@ from c3p_kinematics.casters import inverse  # noqa: E402
 from c3p_kinematics.sensed_kinematics_node import SensedKinematicsNode  # noqa: E402
 from c3p_ros.schema import ParameterError  # noqa: E402
 
+
 def trailing():
     """Return the steering angles of the C3P while it turns on the spot, after it has swung."""
     robot = load_casters('c3p')
@@ -104,9 +105,9 @@ def test_a_gyro_is_fused_without_a_calibration(bench):
 
 
 def test_the_axis_of_an_imu_follows_from_the_description(bench):
-    urdf = robot_description('c3p').replace('</robot>', '''
+    urdf = robot_description('c3p').replace('</robot>', """
         <link name="imu_link"/><joint name="imu_mount" type="fixed"><parent link="base_link"/>
-        <child link="imu_link"/><origin rpy="3.14159265 0 0"/></joint></robot>''')
+        <child link="imu_link"/><origin rpy="3.14159265 0 0"/></joint></robot>""")
     node = bench.add(SensedKinematicsNode, **{'imu.enabled': True, 'robot_description': urdf})
     publisher = bench.publisher(Imu, 'imu/data')
     state = node._odometry.gyro._state

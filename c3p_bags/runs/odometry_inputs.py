@@ -1,24 +1,83 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages of an IMU in a bag, as the node uses them in the odometry."""
+"""What the odometry of a bag is computed from: joint states, and messages of an IMU."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from c3p_bags.runs.columns import read_columns
-from c3p_bags.runs.recompute import GyroRows
 from c3p_bags.storage.bag import Bag
 from c3p_bags.storage.log_fields import imu_spread
 from c3p_bags.storage.recorded_robot import NODE
-from c3p_kinematics.gyro_mounting import (
+from c3p_description.model import Array
+from c3p_kinematics.gyro_fusion import GyroFusion
+from c3p_kinematics.odometry import OdometrySettings
+from c3p_kinematics.ros.gyro_mounting import (
     MountingError,
     rate_about,
     variance_about,
     vertical_axis,
 )
-from c3p_kinematics.odometry import OdometrySettings
 
 TOPIC = 'imu/data'
+
+
+class GyroRows(NamedTuple):
+    """
+    Messages of an IMU as inputs of the odometry, in the order of recording.
+
+    Times of recording and stamps (k,) [ns]; rates about the vertical and their variances (k,)
+    [rad/s and rad²/s²].
+    """
+
+    recorded: Array
+    stamp: Array
+    rate: Array
+    variance: Array
+
+
+class Samples(NamedTuple):
+    """
+    Joint states of a bag as inputs of the odometry.
+
+    Times of recording and stamps (k,) [ns]; steering, steering rate, wheel angle and wheel rate
+    (k, 4, n) [rad and rad/s]. Messages of an IMU, if the odometry uses them.
+    """
+
+    recorded: Array
+    stamp: Array
+    angles: Array
+    gyro: GyroRows | None = None
+
+
+class GyroFeed:
+    """
+    Messages of an IMU on their path to an odometry, in the order of recording.
+
+    Parameters
+    ----------
+    samples : Samples
+    """
+
+    def __init__(self, samples: Samples) -> None:
+        """Start before the first message."""
+        self._samples = samples
+        self._next = 0
+
+    def give(self, fusion: GyroFusion | None, k: int) -> None:
+        """Give `fusion` the messages that were recorded before sample `k`, and its stamp."""
+        if fusion is None:
+            return
+        rows = self._samples.gyro
+        until = self._samples.recorded[k]
+        while rows is not None and self._next < len(rows.stamp) and (
+                rows.recorded[self._next] <= until):
+            of = self._next
+            fusion.measure(int(rows.stamp[of]), float(rows.rate[of]), float(rows.variance[of]))
+            self._next += 1
+        fusion.at(int(self._samples.stamp[k]))
 
 
 def read_gyro(bag: Bag, settings: OdometrySettings, space: str = '') -> GyroRows | None:

@@ -59,12 +59,16 @@ def vertical_axis(axis: str, frame: str, base_frame: str, description: str = '')
 
 
 def rate_about(up: Array, x: Array, y: Array, z: Array) -> Array:
-    """Return angular velocities about `up` (3,), of numbers or arrays; both have the same bits."""
+    """
+    Return angular velocities about `up` (3,) from those about `x`, `y` and `z` of the gyro.
+
+    Numbers and arrays give the same bits.
+    """
     return up[0] * x + up[1] * y + up[2] * z
 
 
 def variance_about(up: Array, covariance: Array) -> Array:
-    """Return the variances about `up` (3,) by covariances (…, 9); 0 where unknown."""
+    """Return the variances about `up` (3,) by a `covariance` (…, 9); 0 where unknown."""
     spread = np.asarray(covariance, float)
     total = np.zeros(spread.shape[:-1])
     for i in range(3):
