@@ -70,6 +70,8 @@ def begin_gyro(block, odometry, n, time):
             f.cross[i, j] = 0.0
         for j in range(n):
             f.rounded[i, j] = 0.0
+    # the pose was set, whatever the angles are
+    reach_end(f, 0.0)
     f.waits[0] = 0.0
     f.began[0] = math.nan
     latch(f, s)

@@ -31,6 +31,9 @@ from c3p_kinematics.sensed_kinematics_parameters import GyroFusionSettings, Odom
 # a stamp that goes back by more is of a clock that was set, s
 RESTART = 0.2
 
+# stamps count from a multiple of this, ns: a million seconds resolve a nanosecond in float64
+DAYS = 10**15
+
 
 class GyroFusion:
     """
@@ -70,7 +73,7 @@ class GyroFusion:
             n, walk=settings.walk**2, bias_walk=settings.bias_walk**2, scale=settings.scale**2,
             wait=settings.wait, rounding=float(steps) / (12.0 * lever),
             skew=joints.sample_skew**2 / lever, jitter=joints.stamp_jitter**2)
-        # stamps of the first sample of all, of the gyro's newest, and of the joints' next one, ns
+        # begin of time, stamps of the gyro's newest sample and of the joints' next one, ns
         self._origin: int | None = None
         self._newest: int | None = None
         self._stamp: int | None = None
@@ -189,9 +192,9 @@ class GyroFusion:
         before[:] = spread
 
     def _seconds(self, stamp: int) -> float:
-        """Return the time since the first sample of all, s."""
+        """Return the time since a begin that does not depend on which sample came first, s."""
         if self._origin is None:
-            self._origin = stamp
+            self._origin = stamp - stamp % DAYS
         return (stamp - self._origin) * 1e-9
 
     def report(self) -> GyroReport:

@@ -23,6 +23,10 @@ from c3p_kinematics.ros.gyro_mounting import (
 
 TOPIC = 'imu/data'
 
+# a message that was recorded so long before a sample of the joints precedes it whatever its stamp
+# is, ns
+LONG_PAST = 1_000_000_000
+
 
 class GyroRows(NamedTuple):
     """
@@ -67,14 +71,22 @@ class GyroFeed:
         self._next = 0
 
     def give(self, fusion: GyroFusion | None, k: int) -> None:
-        """Give `fusion` the messages that were recorded before sample `k`, and its stamp."""
+        """
+        Give `fusion` the messages of the time before sample `k`, and its stamp.
+
+        The fusion depends on stamps alone, unless messages are later than its `wait`; a recorder
+        may have received them later than the node.
+        """
         if fusion is None:
             return
         rows = self._samples.gyro
-        until = self._samples.recorded[k]
-        while rows is not None and self._next < len(rows.stamp) and (
-                rows.recorded[self._next] <= until):
+        now = self._samples.stamp[k]
+        past = self._samples.recorded[k] - LONG_PAST
+        while rows is not None and self._next < len(rows.stamp):
             of = self._next
+            # stamps of a clock that was set back afterwards
+            if rows.stamp[of] > now and rows.recorded[of] > past:
+                break
             fusion.measure(int(rows.stamp[of]), float(rows.rate[of]), float(rows.variance[of]))
             self._next += 1
         fusion.at(int(self._samples.stamp[k]))

@@ -62,11 +62,13 @@ class ImuSubscription:
     def _on_imu(self, message: Imu) -> None:
         try:
             stamp, rate, variance = self._read(message)
+            # by stamps alone, so that the bag gives the same bits: a late one changes nothing
+            if self.fusion is not None and stamp:
+                self.fusion.measure(stamp, rate, variance)
+            self._node.cycle_stamp(stamp, self._oldest)
         except MessageError as error:
             self._node.diagnostics.refuse(TOPIC, error)
             return
-        if self.fusion is not None:
-            self.fusion.measure(stamp, rate, variance)
         if self.learner is not None:
             self._first = self._first or stamp
             self.learner.measure((stamp - self._first) * 1e-9, rate)
@@ -82,7 +84,6 @@ class ImuSubscription:
         if not np.isfinite(rate):
             raise MessageError(f'angular velocity {rate}: must be finite')
         stamp = header.stamp.sec * 1_000_000_000 + header.stamp.nanosec
-        self._node.cycle_stamp(stamp, self._oldest)
         if 0 <= (self._last - stamp) * 1e-9 <= RESTART:
             raise MessageError(f'stamp {stamp} ns: must be later than the one before, '
                                f'{self._last} ns')
