@@ -97,6 +97,25 @@ class AccelMessage(NamedTuple):
     accel: tuple[float, ...]
 
 
+class ImuMessage(NamedTuple):
+    """
+    An Imu, of which the angular velocity is read.
+
+    Attributes
+    ----------
+    stamp : int, ns
+    frame_id : str
+    angular_velocity : tuple of 3 floats, rad/s
+    angular_velocity_covariance : tuple of 9 floats, rad²/s²
+        By rows; the first is −1 for a message without angular velocity.
+    """
+
+    stamp: int
+    frame_id: str
+    angular_velocity: tuple[float, ...]
+    angular_velocity_covariance: tuple[float, ...]
+
+
 class TwistMessage(NamedTuple):
     """
     A Twist or TwistStamped of a robot on a plane.
@@ -140,5 +159,5 @@ class TrajectoryMessage(NamedTuple):
     velocities: Array
 
 
-ChainMessage = (JointStateMessage | OdometryMessage | AccelMessage | TwistMessage
+ChainMessage = (JointStateMessage | OdometryMessage | AccelMessage | ImuMessage | TwistMessage
                 | TrajectoryMessage)

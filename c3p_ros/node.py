@@ -172,7 +172,7 @@ class SuiteNode(WatchedNode):
         Parameters
         ----------
         kind : type
-            JointState, Odometry, AccelStamped or MultiDOFJointTrajectory.
+            JointState, Odometry, AccelStamped, Imu or MultiDOFJointTrajectory.
         topic : str
         callback : callable
             Gets a message of chain_messages.py: of this process as it was sent, of others as it

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from geometry_msgs.msg import AccelStamped
 from nav_msgs.msg import Odometry
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import Imu, JointState
 from trajectory_msgs.msg import MultiDOFJointTrajectory
 
 from c3p_ros.cdr import HEADER, POSE, TWIST, Layout, Slot, layout_of, nanoseconds_of
 from c3p_ros.chain_messages import (
     AccelMessage,
+    ImuMessage,
     JointStateMessage,
     OdometryMessage,
     TrajectoryMessage,
@@ -24,6 +25,7 @@ from c3p_ros.chain_messages import (
 # type names of the messages of the chain
 JOINTS, ODOMETRY = 'sensor_msgs/msg/JointState', 'nav_msgs/msg/Odometry'
 ACCEL = 'geometry_msgs/msg/AccelStamped'
+IMU = 'sensor_msgs/msg/Imu'
 TRAJECTORY = 'trajectory_msgs/msg/MultiDOFJointTrajectory'
 
 # what stands for the stamp, the first two numbers of a message, among the parts of a reader
@@ -160,5 +162,6 @@ READERS: dict[type, Callable[[], Reader]] = {
     JointState: lambda: Reader(JOINTS, JointStateMessage),
     Odometry: lambda: Reader(ODOMETRY, OdometryMessage),
     AccelStamped: lambda: Reader(ACCEL, AccelMessage),
+    Imu: lambda: Reader(IMU, ImuMessage),
     MultiDOFJointTrajectory: TrajectoryReader,
 }

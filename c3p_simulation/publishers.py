@@ -8,6 +8,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu
 
 from c3p_ros.channels import subscribers
+from c3p_ros.imu_wire import YawRateWriter
 from c3p_ros.messages import ns_to_stamp
 from c3p_ros.node import RECORDED, RELIABLE, SuiteNode
 from c3p_ros.wire import PlanarOdometryWriter
@@ -59,7 +60,7 @@ class GyroPublisher:
         errors = plant.settings.gyro if isinstance(plant, SensedPlant) else GyroErrors()
         self._publisher = node.create_publisher(Imu, IMU, RECORDED) if errors.rate > 0 else None
         # white noise of the samples, rad²/s²; 0 is unknown
-        self._variance = errors.noise**2 * errors.rate
+        self._write = YawRateWriter('base_link', errors.noise**2 * errors.rate, IMU)
 
     def publish(self, now: int) -> None:
         """Publish the samples since the last call; the true time of the plant is `now` [ns]."""
@@ -67,18 +68,7 @@ class GyroPublisher:
             return
         for turn in turns_measured(self._plant):
             stamp = max(0, now + round(1e9 * (turn.time - self._plant.time)))
-            self._node.send_typed(self._publisher, self._message, stamp, turn.rate)
-
-    def _message(self, stamp: int, rate: float) -> Imu:
-        message = Imu()
-        message.header.stamp = ns_to_stamp(stamp)
-        message.header.frame_id = 'base_link'
-        message.angular_velocity.z = rate
-        message.angular_velocity_covariance[8] = self._variance
-        # −1: no data
-        message.orientation_covariance[0] = -1.0
-        message.linear_acceleration_covariance[0] = -1.0
-        return message
+            self._node.send(self._publisher, self._write, stamp, turn.rate)
 
 
 class ClockPublisher:

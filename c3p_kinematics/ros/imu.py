@@ -18,6 +18,7 @@ from c3p_kinematics.ros.gyro_mounting import (
     variance_about,
     vertical_axis,
 )
+from c3p_ros.chain_messages import ImuMessage
 from c3p_ros.diagnostics import OK, WARN
 from c3p_ros.messages import MessageError
 from c3p_ros.node import SENSOR_DATA, SuiteNode
@@ -55,11 +56,12 @@ class ImuSubscription:
         if isinstance(odometry, CalibratingOdometry):
             self.learner = odometry.yaw = YawLearner(odometry.calibration,
                                                      GyroSettings.of(values))
-        node.create_subscription(Imu, TOPIC, self._on_imu, SENSOR_DATA)
+        # before the joint states of the same cycle
+        node.listen(Imu, TOPIC, self._on_imu, SENSOR_DATA, rank=0)
         if self.fusion is not None:
             node.watch(self._on_watch)
 
-    def _on_imu(self, message: Imu) -> None:
+    def _on_imu(self, message: ImuMessage) -> None:
         try:
             stamp, rate, variance = self._read(message)
             # by stamps alone, so that the bag gives the same bits: a late one changes nothing
@@ -73,17 +75,15 @@ class ImuSubscription:
             self._first = self._first or stamp
             self.learner.measure((stamp - self._first) * 1e-9, rate)
 
-    def _read(self, message: Imu) -> tuple[int, float, float]:
+    def _read(self, message: ImuMessage) -> tuple[int, float, float]:
         """Return stamp [ns], rate [rad/s] and its variance [rad²/s²] of a message."""
-        header = message.header
-        turn = message.angular_velocity
-        up = self._vertical(header.frame_id)
+        stamp = message.stamp
+        up = self._vertical(message.frame_id)
         if message.angular_velocity_covariance[0] == -1.0:
             raise MessageError('angular_velocity_covariance[0] is -1: the message has no rate')
-        rate = float(rate_about(up, turn.x, turn.y, turn.z))
+        rate = float(rate_about(up, *message.angular_velocity))
         if not np.isfinite(rate):
             raise MessageError(f'angular velocity {rate}: must be finite')
-        stamp = header.stamp.sec * 1_000_000_000 + header.stamp.nanosec
         if 0 <= (self._last - stamp) * 1e-9 <= RESTART:
             raise MessageError(f'stamp {stamp} ns: must be later than the one before, '
                                f'{self._last} ns')
@@ -92,7 +92,7 @@ class ImuSubscription:
             self._first = None
         self._last = stamp
         return stamp, rate, float(variance_about(
-            up, message.angular_velocity_covariance))
+            up, np.array(message.angular_velocity_covariance)))
 
     def _vertical(self, frame: str) -> Array:
         """Return the vertical of the robot in a `frame` of messages."""
