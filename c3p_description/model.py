@@ -17,6 +17,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from c3p_description import wheels
+from c3p_description.model_checks import LIMITS, wrong_sign, wrong_size
+
 Array: TypeAlias = NDArray[Any]
 
 # a field of a dataclass that is given as numbers or sequences and kept as an array: an annotation
@@ -31,19 +34,6 @@ TYRE_FRICTION = 0.6
 
 # fraction of a tyre's grip that controllers use
 TRACTION_MARGIN = 0.7
-
-# of a robot: lengths [m], offsets and radii of casters [m], masses and inertias [kg, kg·m²]
-LONGEST = 1e3
-SHORTEST = 1e-6
-HEAVIEST = 1e9
-
-# fields of the motors, one value per caster
-LIMITS = ('torque_limit', 'wheel_rate_limit', 'steering_torque_limit', 'steering_rate_limit')
-
-# the reduced equations have the twist as state, from which d > 0 gives every steering rate
-NO_OFFSET = ('a caster without offset cannot steer passively; with a steering motor its angle is '
-             'a state of its own, which the equations of this suite do not have: give the offset '
-             'of the wheel behind its pivot')
 
 
 class ModelError(ValueError):
@@ -95,6 +85,9 @@ class CasterRobot:
     """
     A platform on n ≥ 2 casters, each driven in rolling, in steering, in both or not at all.
 
+    Wheels below their pivots (d = 0), wheels that are fixed at an angle, and joints without an
+    encoder are described as well, for reading: see wheels.py.
+
     Masses count once: `platform_mass` is everything that does not turn with a caster, `link_*` the
     fork with what is bolted to it, `wheel_*` what spins. Inertias are about the part's own centre
     of mass; `platform_com` is measured from the origin of ``base_link``, `link_com` is the
@@ -107,7 +100,7 @@ class CasterRobot:
     hip_position : (n, 2) array, m
         Steering pivots in ``base_link``.
     caster_offset, wheel_radius : (n,) array, m
-        d > 0 and r > 0.
+        d ≥ 0 and r > 0.
     platform_mass, platform_inertia : float, kg and kg·m²
     platform_com : (2,) array, m
     link_mass, link_com, link_inertia : (n,) array, kg, m, kg·m²
@@ -132,6 +125,13 @@ class CasterRobot:
     steering_sign, steering_zero, wheel_sign : (n,) array
         ``θ_s = steering_sign·(joint position) + steering_zero``,
         ``θ_x = wheel_sign·(joint position)``.
+    fixed : (n,) bool array
+        True for a wheel that does not steer; its angle is `steering_zero`.
+    steering_encoder, wheel_encoder : (n,) bool array
+        True where the joint is measured.
+    slip_angle : (n,) array, rad
+        Standard deviation of the direction of motion from the plane of a wheel that is fixed or
+        has no offset.
 
     Raises
     ------
@@ -166,6 +166,10 @@ class CasterRobot:
     steered: ArrayField = False
     steering_torque_limit: ArrayField = np.inf
     steering_rate_limit: ArrayField = np.inf
+    fixed: ArrayField = False
+    steering_encoder: ArrayField = True
+    wheel_encoder: ArrayField = True
+    slip_angle: ArrayField = wheels.SLIP_ANGLE
 
     def __post_init__(self) -> None:
         """Check every number and freeze it."""
@@ -184,9 +188,9 @@ class CasterRobot:
         self._set('hip_position', hips)
         for name in ('caster_offset', 'wheel_radius', 'link_mass', 'link_com', 'link_inertia',
                      'wheel_mass', 'wheel_spin_inertia', 'wheel_yaw_inertia', 'steering_sign',
-                     'steering_zero', 'wheel_sign'):
+                     'steering_zero', 'wheel_sign', 'slip_angle'):
             self._set(name, _per_caster(name, getattr(self, name), count))
-        for name in ('driven', 'steered'):
+        for name in ('driven', 'steered', 'fixed', 'steering_encoder', 'wheel_encoder'):
             self._set(name, _limits(getattr(self, name), count, bool))
         for name in LIMITS:
             self._set(name, _limits(getattr(self, name), count))
@@ -202,57 +206,14 @@ class CasterRobot:
                 raise ModelError(f'{kind}_joints = {names}: one distinct name per caster '
                                  f'is needed, and there are {count} casters')
             self._set(f'{kind}_joints', names)
-        self._check_signs()
-        self._check_sizes()
+        for check in (wrong_sign, wrong_size, wheels.contradiction):
+            if trouble := check(self):
+                raise ModelError(trouble)
         # packing the friction checks it
         _ = self.losses
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
-
-    def _check_signs(self) -> None:
-        positive = ('caster_offset', 'wheel_radius', 'platform_mass', 'platform_inertia')
-        not_negative = ('link_mass', 'link_inertia', 'wheel_mass', 'wheel_spin_inertia',
-                        'wheel_yaw_inertia')
-        for name in positive:
-            if not np.all(np.asarray(getattr(self, name)) > 0):
-                raise ModelError(f'{name} = {getattr(self, name)}: must be greater than zero'
-                                 + (f'; {NO_OFFSET}'
-                                    if name == 'caster_offset' else ''))
-        for name in not_negative:
-            if not np.all(np.asarray(getattr(self, name)) >= 0):
-                raise ModelError(f'{name} = {getattr(self, name)}: must not be negative')
-        for name in ('steering_sign', 'wheel_sign'):
-            if not np.all(np.abs(getattr(self, name)) == 1):
-                raise ModelError(f'{name} = {getattr(self, name)}: each must be +1 or -1')
-        for name in LIMITS:
-            if not np.all(getattr(self, name) > 0):
-                raise ModelError(f'{name} = {getattr(self, name)}: must be greater than zero; '
-                                 '.inf means no limit')
-        if not 0 < self.tyre_friction < np.inf:
-            raise ModelError(f'tyre_friction = {self.tyre_friction}: must be a finite number '
-                             'greater than zero')
-        if not 0 < self.traction_margin <= 1:
-            raise ModelError(f'traction_margin = {self.traction_margin}: must be greater than 0 '
-                             'and at most 1')
-        if not np.any(self.driven | self.steered):
-            raise ModelError('driven: no caster is driven, so the robot cannot move')
-
-    def _check_sizes(self) -> None:
-        """Refuse numbers with which the equations overflow."""
-        for name in ('hip_position', 'platform_com', 'link_com', 'caster_offset', 'wheel_radius'):
-            if not np.all(np.abs(getattr(self, name)) <= LONGEST):
-                raise ModelError(f'{name} = {getattr(self, name)}: at most {LONGEST:g} m; lengths '
-                                 'are in m')
-        for name in ('caster_offset', 'wheel_radius'):
-            if not np.all(np.asarray(getattr(self, name)) >= SHORTEST):
-                raise ModelError(f'{name} = {getattr(self, name)}: at least {SHORTEST:g} m; '
-                                 'lengths are in m')
-        for name in ('platform_mass', 'platform_inertia', 'link_mass', 'link_inertia',
-                     'wheel_mass', 'wheel_spin_inertia', 'wheel_yaw_inertia'):
-            if not np.all(np.asarray(getattr(self, name)) <= HEAVIEST):
-                raise ModelError(f'{name} = {getattr(self, name)}: at most {HEAVIEST:g}; masses '
-                                 'are in kg')
 
     @classmethod
     def regular(cls, hip_radius: float, hip_angles: ArrayLike, caster_offset: float,
@@ -335,6 +296,11 @@ class CasterRobot:
         """Names of the joints of an effort vector, (efforts,)."""
         return self.wheel_joints + (self.steering_joints if self.efforts > self.count else ())
 
+    @cached_property
+    def sensed(self) -> NDArray[np.int_]:
+        """Places of the joints with an encoder among (steering axes, wheels), (k,)."""
+        return wheels.sensed(self)
+
     @property
     def total_mass(self) -> float:
         """Mass of the whole robot, kg."""
@@ -342,9 +308,24 @@ class CasterRobot:
 
     @cached_property
     def geometry(self) -> Array:
-        """Rows ``[hip x, hip y, d, r]`` (n, 4), the form in which compiled kernels take them."""
-        return np.ascontiguousarray(
-            np.column_stack([self.hip_position, self.caster_offset, self.wheel_radius]))
+        """
+        Rows ``[hip x, hip y, d, r, along, across]`` (n, 6), as compiled kernels take them.
+
+        The last two are `rows`.
+        """
+        return np.ascontiguousarray(np.column_stack(
+            [self.hip_position, self.caster_offset, self.wheel_radius, self.rows]))
+
+    @cached_property
+    def rows(self) -> Array:
+        """Factors of the rows along and across each wheel (n, 2): 0 measures nothing."""
+        return wheels.rows(self)
+
+    @cached_property
+    def sensed_joints(self) -> tuple[str, ...]:
+        """Names of the joints with an encoder: steering axes, then wheels."""
+        names = [*self.steering_joints, *self.wheel_joints]
+        return tuple(names[i] for i in self.sensed)
 
     @cached_property
     def caster_inertia(self) -> Array:
@@ -353,14 +334,26 @@ class CasterRobot:
 
         ``μ_e = m_l + m_w + I_wx/r²``, ``μ_a = m_l k² + (I_l + I_wz)/d²``, ``κ = m_l k/d`` with
         ``k = 1 − c_l/d``. The link's centre of mass moves with ``s e + k u a`` when the pivot
-        moves with ``s e + u a``; the wheel's with ``s e``.
+        moves with ``s e + u a``; the wheel's with ``s e``. ModelError: see `require_casters`.
         """
+        self.require_casters('the dynamics')
         k = 1.0 - self.link_com / self.caster_offset
         rolling = self.link_mass + self.wheel_mass + self.wheel_spin_inertia / self.wheel_radius**2
         axle = (self.link_mass * k**2
                 + (self.link_inertia + self.wheel_yaw_inertia) / self.caster_offset**2)
         return np.ascontiguousarray(
             np.column_stack([rolling, axle, self.link_mass * k / self.caster_offset]))
+
+    @cached_property
+    def reading_only(self) -> str:
+        """Why the robot can be read but not controlled; empty for casters with all encoders."""
+        return wheels.reading_only(self)
+
+    def require_casters(self, what: str) -> None:
+        """Raise ModelError for a robot that is for reading only; `what` needs casters."""
+        if reason := self.reading_only:
+            raise ModelError(f'robot {self.name}: {what} and control need casters with an offset '
+                             f'and all encoders, and {reason}; {wheels.WORKS}')
 
     @cached_property
     def platform(self) -> Array:

@@ -4,11 +4,12 @@
 Compiled planar kinematics: SE(2), casters and the rigid fit; plain arrays, no checks.
 
 Public sides: se2.py and casters.py. Poses and steps are rows (x, y, yaw); the leading axis of
-`*_each` is the batch. `geometry` has rows ``[hip x, hip y, d, r]``; `steering` is θ_s (n,);
-`twist` is (vx, vy, ω) in ``base_link``. For every caster, with e = (−sin θ, cos θ) the rolling
-direction and a = (cos θ, sin θ) the axle, the pivot moves with ``s = e·v_pivot = Rx ν`` and
-``u = a·v_pivot = Ra ν``. `contact` (n, 2) is the velocity of each contact point [along, across]
-its wheel, m/s.
+`*_each` is the batch. `geometry` has rows ``[hip x, hip y, d, r, along, across]``, of which the
+last two are factors of both sides of a wheel's rows of measurement (c3p_description/wheels.py);
+`steering` is θ_s (n,); `twist` is (vx, vy, ω) in ``base_link``. For every caster, with
+e = (−sin θ, cos θ) the rolling direction and a = (cos θ, sin θ) the axle, the pivot moves with
+``s = e·v_pivot = Rx ν`` and ``u = a·v_pivot = Ra ν``. `contact` (n, 2) is the velocity of each
+contact point [along, across] its wheel, m/s.
 """
 
 from __future__ import annotations
@@ -176,18 +177,44 @@ def accelerations(geometry, steering, twist, accel, wheel_accel, steering_accel)
 
 @kernel
 def contact_rows(geometry, steering, rolling, axle):
-    """Write the rows of the contact velocities: `rolling` Rx and `axle` Ra + d [0 0 1]."""
+    """
+    Write the rows of the contact velocities: `rolling` Rx and `axle` Ra + d [0 0 1].
+
+    They have the factors of the wheel's rows: 1 for a measurement, less for a belief in the tyre,
+    0 without an encoder.
+    """
     rows(geometry, steering, rolling, axle)
     for i in range(len(steering)):
         axle[i, 2] += geometry[i, 2]
+        for j in range(3):
+            rolling[i, j] *= geometry[i, 4]
+            axle[i, j] *= geometry[i, 5]
 
 
 @kernel
 def measured(geometry, wheel_rate, steering_rate, contact):
-    """Write r θ̇_x and −d θ̇_s of each caster, m/s."""
+    """Write r θ̇_x and −d θ̇_s of each caster with the factors of its rows, m/s."""
     for i in range(len(wheel_rate)):
-        contact[i, 0] = geometry[i, 3] * wheel_rate[i]
-        contact[i, 1] = -geometry[i, 2] * steering_rate[i]
+        contact[i, 0] = geometry[i, 3] * wheel_rate[i] * geometry[i, 4]
+        contact[i, 1] = -geometry[i, 2] * steering_rate[i] * geometry[i, 5]
+
+
+@kernel
+def redundant(geometry):
+    """Return the number of rows of measurement beyond the three that determine the motion."""
+    count = -3
+    for i in range(len(geometry)):
+        for j in range(4, 6):
+            count += geometry[i, j] > 0.0
+    return max(count, 1)
+
+
+@kernel
+def pivot_speed(geometry, steering, twist, i):
+    """Return the speed of pivot `i` along its wheel, e·(v + ω ẑ×m), m/s."""
+    c, s = math.cos(steering[i]), math.sin(steering[i])
+    x, y = geometry[i, 0], geometry[i, 1]
+    return c * twist[1] - s * twist[0] + (s * y + c * x) * twist[2]
 
 
 @kernel
@@ -278,7 +305,8 @@ def solve(geometry, motion):
     Fit the twist of a RigidFit (odometry_states.py); return the variance and mean square speed.
 
     Its `unit` becomes the covariance of the twist for unit variance. The variance is
-    ``Σ w|residual|²/(2n − 3)``, m²/s²; the mean square is of the contact speeds.
+    ``Σ w|residual|²/(2n − 3)``, m²/s², with the number of measured rows for 2n; the mean square is
+    of the contact speeds.
     """
     n = len(geometry)
     column = motion.column[0]
@@ -298,8 +326,13 @@ def solve(geometry, motion):
             unit[j, k] = unit[k, j] = 0.5 * (unit[j, k] + unit[k, j])
     variance = 0.0
     power = 0.0
+    rest = redundant(geometry)
     for i in range(n):
         variance += (weight[i, 0] * residual[i, 0] ** 2
-                     + weight[i, 1] * residual[i, 1] ** 2) / (2 * n - 3)
-        power += (contact[i, 0] ** 2 + contact[i, 1] ** 2) / n
+                     + weight[i, 1] * residual[i, 1] ** 2) / rest
+        rolled = contact[i, 0]
+        # the speed of a wheel without encoder is that of its pivot
+        if geometry[i, 4] == 0.0:
+            rolled = pivot_speed(geometry, motion.steering, motion.twist, i)
+        power += (rolled ** 2 + contact[i, 1] ** 2) / n
     return variance, power

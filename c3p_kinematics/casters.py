@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics import _planar_kernels as kernels
+from c3p_kinematics.measured_joints import MeasuredJoints
 
 
 class SensedForward(NamedTuple):
@@ -35,7 +36,7 @@ class SensedForward(NamedTuple):
         ν = (vx, vy, ω), m/s and rad/s, ``base_link``.
     residual : (…, n, 2) array, m/s
         Measured minus fitted velocity of each contact point, [along, across] its wheel. Zero when
-        nothing slips.
+        nothing slips, and where nothing is measured.
     information : (…, 3, 3) array
         ``Σ wᵢ JᵢᵀJᵢ`` of the fit; its inverse is the twist's covariance when the weights are
         inverse variances.
@@ -123,6 +124,7 @@ def steering_jacobian(robot: CasterRobot, steering: ArrayLike) -> Array:
     >>> np.round(steering_jacobian(robot, [0, 0, 0]) @ [0.1, 0, 0], 3)  # dragged sideways
     array([-2.5, -2.5, -2.5])
     """
+    robot.require_casters('the Jacobian of the steering axes')
     return _jacobians(robot, steering)[1]
 
 
@@ -133,6 +135,7 @@ def contact_jacobian(robot: CasterRobot, steering: ArrayLike) -> Array:
     θ̇_c = φ̇ + θ̇_s is the yaw rate of the wheel over ground. Shapes, frames and errors as
     `wheel_jacobian`. Paper I, eq. (4), corrected.
     """
+    robot.require_casters('the Jacobian of the contacts')
     return _jacobians(robot, steering)[2]
 
 
@@ -143,7 +146,8 @@ def inverse(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike
 
     ``θ̇_x = Rx ν/r``, ``θ̇_s = −Ra ν/d − ω``, ``θ̇_c = −Ra ν/d``: (…, n), rad/s, from `steering`
     (…, n), rad, and `twist` ν = (vx, vy, ω) (…, 3), m/s and rad/s, ``base_link``. ValueError names
-    a vector of the wrong size or a number that is not finite.
+    a vector of the wrong size or a number that is not finite, ModelError a robot that is for
+    reading only.
 
     Examples
     --------
@@ -155,6 +159,7 @@ def inverse(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike
     True
     """
     n = robot.count
+    robot.require_casters('rates of a motion')
     batch, (angles, nu) = batched(n, steering=(steering, n), twist=(twist, 3))
     out = np.empty((3, len(angles), n))
     kernels.rates(robot.geometry, angles, nu, out[0], out[1], out[2])
@@ -175,6 +180,7 @@ def inverse_acceleration(robot: CasterRobot, steering: ArrayLike, twist: ArrayLi
     Both results are (…, n), rad/s².
     """
     n = robot.count
+    robot.require_casters('accelerations of the joints')
     batch, (angles, nu, nudot) = batched(n, steering=(steering, n), twist=(twist, 3),
                                          accel=(accel, 3))
     out = np.empty((2, len(angles), n))
@@ -191,6 +197,10 @@ def sensed_forward(robot: CasterRobot, steering: ArrayLike, wheel_rate: ArrayLik
     n platform points over the contacts. It has full rank as long as two contact points differ (if
     all coincide the twist is nan), also where the wheel Jacobian is singular. Without slip it
     equals paper I, eq. (5), and Muir and Neuman's closed form.
+
+    For wheels without encoders, fixed wheels and wheels without offset both sides of a row have
+    the factor `CasterRobot.rows` as well; angles and rates of joints without an encoder are not
+    used, and may be nan.
 
     Parameters
     ----------
@@ -221,6 +231,10 @@ def sensed_forward(robot: CasterRobot, steering: ArrayLike, wheel_rate: ArrayLik
     array([ 0.3, -0.1,  0.5])
     """
     n = robot.count
+    joints = MeasuredJoints(robot)
+    if not joints.complete:
+        steering, _ = joints.angles(np.asarray(steering, float), 0.0)
+        wheel_rate, steering_rate = joints.rates(wheel_rate, steering_rate)
     batch, (angles, wheel, steer) = batched(n, steering=(steering, n), wheel_rate=(wheel_rate, n),
                                             steering_rate=(steering_rate, n))
     weights = _weights(weight, (*batch, n, 2))
@@ -229,6 +243,7 @@ def sensed_forward(robot: CasterRobot, steering: ArrayLike, wheel_rate: ArrayLik
     information = np.empty((len(angles), 3, 3))
     kernels.least_squares(robot.geometry, angles, wheel, steer, weights, twist, residual,
                           information)
+    residual = joints.velocities(residual)
     return SensedForward(twist.reshape(*batch, 3), residual.reshape(*batch, n, 2),
                          information.reshape(*batch, 3, 3))
 

@@ -16,6 +16,7 @@ from c3p_description.reading.files import share_file
 from c3p_description.reading.notes import Reading
 from c3p_description.reading.parameters import (
     DESCRIPTIONS,
+    OF_WHEELS,
     Parameters,
     overridden,
     parameter_file,
@@ -199,9 +200,13 @@ def robot_description(name_or_path: str | Path, arguments: Mapping[str, str] | N
     content = read_parameters(parameters)
     text = expand_own(share_file(XACRO_FILES[content['kind']]),
                       {'robot': str(parameters), **mappings})
-    # joints of the text are at the zeros as built: corrections are settings of the reader
-    zero = content.get('casters', {}).get('steering_zero', 0.0)
-    return embedded(text, {'casters': {'steering_zero': zero}}) if np.any(zero) else text
+    # joints of the text are at the zeros as built, steer, and have encoders: corrections are
+    # settings of the reader
+    casters = content.get('casters', {})
+    more = {name: casters[name] for name in OF_WHEELS if name in casters}
+    if np.any(casters.get('steering_zero', 0.0)):
+        more = {'steering_zero': casters['steering_zero'], **more}
+    return embedded(text, {'casters': more}) if more else text
 
 
 def _read_text(path: Path) -> str:
@@ -246,7 +251,8 @@ def _caster_robot(parameters: Parameters) -> CasterRobot:
         wheel_rate_limit=wheel['rate_limit'], steered=casters['steered'],
         steering_torque_limit=casters['steering_torque_limit'],
         steering_rate_limit=casters['steering_rate_limit'],
-        steering_zero=casters.get('steering_zero', 0.0))
+        steering_zero=casters.get('steering_zero', 0.0),
+        **{name: casters[name] for name in OF_WHEELS if name in casters})
 
 
 def _pvc_tricycle(parameters: Parameters) -> PvcTricycle:

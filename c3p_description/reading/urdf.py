@@ -137,6 +137,9 @@ def read_urdf(xml_text: str, settings: Mapping[str, Any] | None = None) -> Readi
     driven = driven_wheels(tree, pairs, options.driven, notes)
     radii = columns['wheel_radius']
     mass = whole.mass + sum(map(sum, (columns['link_mass'], columns['wheel_mass'])))
+    # a wheel below its pivot is turned against the scrub of its tyre
+    levers = [offset or radius for offset, radius in zip(
+        columns['caster_offset'], np.broadcast_to(radii, len(pairs)), strict=True)]
     given, friction = fields_of(settings, len(pairs))
     values = {
         'name': tree.name, 'platform_mass': whole.mass, 'platform_inertia': whole.inertia[2, 2],
@@ -145,7 +148,7 @@ def read_urdf(xml_text: str, settings: Mapping[str, Any] | None = None) -> Readi
         'tyre_friction': _parameter(tree, pairs[0], 'tyre_friction', TYRE_FRICTION),
         'traction_margin': _parameter(tree, pairs[0], 'traction_margin', TRACTION_MARGIN),
         'wheel_rate_limit': rate_limits(pairs, radii, notes),
-        **steering_motors(tree, pairs, options.steered, columns['caster_offset'], mass, notes),
+        **steering_motors(tree, pairs, options.steered, levers, mass, notes),
         'steering_joints': tuple(pair.steering.name for pair in pairs),
         'wheel_joints': tuple(pair.wheels[0].name for pair in pairs), **columns}
     losses = _friction(tree, pairs)

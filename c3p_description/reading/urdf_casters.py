@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from c3p_description.model import NO_OFFSET, Array, ModelError
+from c3p_description.model import Array, ModelError
 from c3p_description.reading.notes import Notes
 from c3p_description.reading.robot_options import LENGTH_TOLERANCE, remedy
 from c3p_description.reading.urdf_pairs import Pair
@@ -109,10 +109,14 @@ def geometry(tree: UrdfTree, caster: Caster, platform: dict[str, Array], given_r
     d = math.hypot(*trail)
     allowed = caster.tilt * float(np.linalg.norm(offset))
     if d <= max(LENGTH_TOLERANCE, allowed):
-        beside = (f' (and {abs(lateral):.6g} m beside it)'
-                  if abs(lateral) > LENGTH_TOLERANCE else '')
-        raise ModelError(f'joint {name}: caster offset {d:.6g} m; the wheel is below its pivot '
-                         f'{pivot}{beside}: {NO_OFFSET}; no option of the reader replaces it')
+        if len(caster.pair.wheels) > 1:
+            raise ModelError(f'joint {name}: twin wheels below their pivot {pivot} (d = 0): the '
+                             'encoder of one is not that of their middle while they steer, '
+                             'and two differential wheels are not part of the model')
+        d = 0.0
+        notes.warn('casters.caster_offset', d, f'joint {name}: the wheel is below its pivot '
+                   f'{pivot} (d = 0), so that the robot is for reading only: odometry, report, '
+                   'recompute and calibrate')
     if radius is None and not given_radius:
         radius = _height(caster, platform)
         notes.assume('casters.wheel_radius', radius, f'joint {name}: the wheel has no round '
@@ -121,7 +125,8 @@ def geometry(tree: UrdfTree, caster: Caster, platform: dict[str, Array], given_r
     neglected.append(Neglected(
         abs(lateral), allowed, f'joint {name}: the wheel stands {abs(lateral):.6g} m beside its '
         f'pivot {pivot}, along the axle; the model has no lateral offset'))
-    e = -trail / d
+    # without an offset the wheel rolls ahead with a positive rate
+    e = -trail / d if d > 0.0 else np.array([caster.spin[1], -caster.spin[0]])
     axle = np.array([e[1], -e[0]])
     return {'hip_position': caster.hip[:2], 'caster_offset': d, 'wheel_radius': radius,
             # + 0.0 turns -0.0 into 0.0
@@ -214,7 +219,9 @@ def masses(tree: UrdfTree, caster: Caster, radius: float, neglected: list[Neglec
     back = centre - hip
     back[2] = 0.0
     back -= (back @ spin) * spin
-    back /= np.linalg.norm(back)
+    trail = float(np.linalg.norm(back))
+    # behind a wheel below its pivot is where it comes from, with a positive rate
+    back = back / trail if trail > ROUNDING else np.array([-spin[1], spin[0], 0.0])
     # beside the line through pivot and contact the model has no mass
     beside = float((link.centre - hip) @ spin)
     neglected.append(_offset(caster, steered, beside, 'beside the wheel plane', link.centre))

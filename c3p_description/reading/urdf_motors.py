@@ -66,13 +66,13 @@ def named(option: str, given: Any, joints: Sequence[UrdfJoint]) -> Any:
     return [name in given for name in names]
 
 
-def steering_motors(tree: UrdfTree, pairs: Sequence[Pair], given: Any, offsets: Sequence[float],
+def steering_motors(tree: UrdfTree, pairs: Sequence[Pair], given: Any, levers: Sequence[float],
                     mass: float, notes: Notes) -> dict[str, Any]:
     """
     Return the fields of the motors of the steering axes; `given` is the option ``steered``.
 
-    `tree` has the motors of `pairs`. Efforts are judged by the caster `offsets` and the `mass` of
-    the robot, and added to `notes`.
+    `tree` has the motors of `pairs`. Efforts are judged by the `levers` of the contacts [m] and
+    the `mass` of the robot, and added to `notes`.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def steering_motors(tree: UrdfTree, pairs: Sequence[Pair], given: Any, offsets: 
                else named('steered', given, pivots))
     moved = np.broadcast_to(steered, len(pairs))
     # at the contact, d behind the pivot
-    most = MOST_PUSH * mass * GRAVITY * np.asarray(offsets)
+    most = MOST_PUSH * mass * GRAVITY * np.asarray(levers)
     limits = [pivot.effort if pivot.effort and pivot.effort <= force else math.inf
               for pivot, force in zip(pivots, most, strict=True)]
     if given is None and np.any(moved):

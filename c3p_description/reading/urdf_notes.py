@@ -85,6 +85,8 @@ def note_spin(casters: list[Caster], columns: dict[str, list[float]], notes: Not
 
 def note_stiff(robot: CasterRobot, notes: Notes) -> None:
     """Warn of casters that hardly turn: seen along the axle they weigh more than the robot."""
+    if robot.reading_only:
+        return
     along_axle = np.where(robot.steered, 0.0, robot.caster_inertia[:, 1])
     worst = int(np.argmax(along_axle))
     if along_axle[worst] > robot.total_mass:

@@ -62,7 +62,6 @@ BAD = {
     'not well-formed': (r'</robot>', '</robo>'),
     '<robots>': (r'<robot name="c3p"(.*)</robot>', r'<robots\1</robots>'),
     'wheel_joint_2.*0.01 m beside its pivot': (WHEEL_ORIGIN, r'\g<1>0.01 -0.04'),
-    'wheel_joint_2: caster offset 0 m.*cannot steer': (WHEEL_ORIGIN, r'\g<1>0 0.0'),
     'caster link steering_link_3.*<inertial>': (
         r'(<link name="steering_link_3">.*?)<inertial>.*?</inertial>', r'\1'),
     'wheel wheel_link_1.*<inertial>': (

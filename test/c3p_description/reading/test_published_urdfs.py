@@ -11,6 +11,7 @@ from published_urdf import CORNERS, base, caster, inertial, joint, link
 
 from c3p_description import ModelError
 from c3p_description.reading.urdf import from_urdf, read_urdf
+from c3p_kinematics.casters import sensed_forward
 from c3p_multibody.trees.reading.urdf import tree_from_urdf
 
 EXACT = f'{math.pi} 0 {-math.pi / 2}'
@@ -179,8 +180,36 @@ def test_a_wheel_beside_its_pivot_needs_the_tolerance_that_the_error_names():
         from_urdf(base(beside=0.02, fork_com=0.03))
 
 
-def test_a_wheel_below_its_pivot_is_refused_whatever_else_is_wrong():
-    with pytest.raises(ModelError, match=r'0.045 m beside it\): .*cannot steer.*no option'):
+def test_a_wheel_below_its_pivot_is_read_and_the_user_warned():
+    found = read_urdf(base(trail=0.0))
+    robot = found.robot
+    np.testing.assert_array_equal(robot.caster_offset, 0.0)
+    warning = [note for note in found.notes if note.field == 'casters.caster_offset']
+    assert len(warning) == robot.count
+    assert all(note.kind == 'warning' and 'for reading only' in note.text for note in warning)
+    # a positive rate rolls ahead, whatever the axle's axis is
+    np.testing.assert_array_equal(robot.wheel_sign, 1.0)
+    with pytest.raises(ModelError, match='without offset'):
+        _ = robot.caster_inertia
+
+
+@pytest.mark.parametrize('axle', ['0 1 0', '0 -1 0'])
+def test_a_wheel_below_its_pivot_rolls_as_the_same_wheel_a_little_behind_it(axle):
+    near, below = (from_urdf(base(trail=trail, axle=axle)) for trail in (1e-3, 0.0))
+    rng = np.random.default_rng(2)
+    position, rate = rng.normal(size=(2, near.count))
+    found = []
+    for robot, weight in ((near, below.rows**2), (below, 1.0)):
+        steering = robot.steering_sign * position + robot.steering_zero
+        found.append(sensed_forward(robot, steering, robot.wheel_sign * rate,
+                                    np.zeros(robot.count), weight).twist)
+    # within the offset times the yaw rate
+    np.testing.assert_allclose(*found, atol=0.05)
+    assert np.abs(found[0]).max() > 0.05
+
+
+def test_a_wheel_below_its_pivot_and_beside_it_is_refused_for_the_distance():
+    with pytest.raises(ModelError, match=r'0.045 m beside its pivot.*tolerance=0.045'):
         from_urdf(base(trail=0.0, beside=0.045))
 
 
@@ -222,7 +251,7 @@ def test_twin_wheels_are_one_wheel_with_the_energy_of_both():
 
 
 def test_twin_wheels_below_their_pivot_are_refused_with_that_reason():
-    with pytest.raises(ModelError, match='left_roll_0: caster offset 0 m.*cannot steer'):
+    with pytest.raises(ModelError, match='left_roll_0: twin wheels below their pivot'):
         from_urdf(all_twins(trail=0.0))
 
 

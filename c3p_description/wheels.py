@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Wheels of a robot as measurements: which rows a wheel gives, by its pivot, offset and encoders.
+
+A wheel stands at ``hip − d e``, d ≥ 0 behind its pivot. It is steered by a motor, free, or fixed
+at an angle; rolling and steering have an encoder or not. With the rows of casters.py,
+
+    along    Rx ν = r θ̇_x                   needs an encoder of the wheel
+    across   (Ra + d [0 0 1]) ν = −d θ̇_s    needs a steering angle
+
+and both need the steering angle, by an encoder or because the wheel is fixed. Across a caster
+(d > 0) the row is a measurement, by the steering encoder. Without an offset, and for a fixed
+wheel, its right side is zero: the row states that the tyre does not slide sideways, and is as good
+as the tyre. Beside a row along, whose deviation is `ROLLING_SLIP` of the speed, it has the factor
+``ROLLING_SLIP / slip_angle``, `BELIEF` at most. Rows that are not measured have the factor 0, and
+a free caster without encoders contributes nothing.
+
+Equations that multiply both sides of the rows with these factors hold for every wheel; nothing
+else distinguishes kinds of wheels.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from c3p_description.model import CasterRobot
+
+# deviation of the direction of motion from the plane of a tyre, rad
+SLIP_ANGLE = math.radians(1.0)
+
+# deviation of the path along a wheel per its length, beside which the row across is weighted
+ROLLING_SLIP = 0.005
+
+# largest slip angle that still is a belief in the tyre, rad
+LARGEST_SLIP = 0.5
+
+# largest factor of such a row: a belief is not a measurement
+BELIEF = 0.9
+
+# singular value relative to the largest below which a motion of the platform is not measured
+UNMEASURED = 1e-9
+
+# commands and functions for robots that are not controlled
+WORKS = 'reading works: sensed_forward, odometry, c3p import, report, recompute and calibrate'
+
+
+def angle_known(robot: CasterRobot) -> Any:
+    """Return which wheels have a known steering angle, (n,) bool."""
+    return robot.fixed | robot.steering_encoder
+
+
+def believed(robot: CasterRobot) -> Any:
+    """Return the wheels across which only the tyre holds, (n,) bool."""
+    return robot.fixed | (robot.caster_offset == 0.0)
+
+
+def rows(robot: CasterRobot) -> Any:
+    """
+    Return the factors of the rows along and across each wheel, (n, 2).
+
+    Examples
+    --------
+    >>> from c3p_description import load
+    >>> load('tricycle_agv').rows.round(3).tolist()  # steered with encoders; fixed without
+    [[1.0, 0.286], [0.0, 0.286], [0.0, 0.286]]
+    """
+    known = angle_known(robot)
+    across = np.where(believed(robot), np.minimum(BELIEF, ROLLING_SLIP / robot.slip_angle), 1.0)
+    factors = np.column_stack([known & robot.wheel_encoder, np.where(known, across, 0.0)])
+    factors.setflags(write=False)
+    return factors
+
+
+def sensed(robot: CasterRobot) -> Any:
+    """Return the places of the joints with an encoder among (steering axes, wheels), (k,)."""
+    return np.flatnonzero(np.concatenate([robot.steering_encoder & ~robot.fixed,
+                                          robot.wheel_encoder]))
+
+
+def reading_only(robot: CasterRobot) -> str:
+    """Return why a robot is for reading only, or an empty text."""
+    texts = ((robot.fixed, 'fixed'),
+             ((robot.caster_offset == 0.0) & ~robot.fixed, 'without offset (d = 0)'),
+             (~(robot.steering_encoder | robot.fixed), 'without steering encoder'),
+             (~robot.wheel_encoder, 'without wheel encoder'))
+    found = []
+    for which, what in texts:
+        numbers = [f'{i + 1}' for i in np.flatnonzero(which)]
+        if numbers:
+            plural = 's' if len(numbers) > 1 else ''
+            found.append(f'wheel{plural} {", ".join(numbers)} '
+                         f'{"are" if plural else "is"} {what}')
+    return ', '.join(found)
+
+
+def contradiction(robot: CasterRobot) -> str:
+    """Return why the wheels of a robot do not belong together, or an empty text."""
+    if np.any(robot.fixed & robot.steered):
+        return (f'fixed = {robot.fixed.tolist()}, steered = {robot.steered.tolist()}: a fixed '
+                'wheel has no steering motor; set one of them to false')
+    if np.any(robot.slip_angle > LARGEST_SLIP):
+        return (f'slip_angle = {robot.slip_angle.tolist()}: at most {LARGEST_SLIP:g} rad; give '
+                'degrees as `!degrees 1`')
+    factors = rows(robot)
+    if np.all(factors == 1.0) or _motions(robot, factors) == 3:
+        return ''
+    return ('steering_encoder, wheel_encoder: the wheels with encoders do not determine the '
+            'motion of the platform at any steering angles; two casters with both encoders do, '
+            'or two fixed wheels with encoders, or a steered wheel with both and a fixed one')
+
+
+def _motions(robot: CasterRobot, factors: Any) -> int:
+    """Return how many of three motions the wheels measure at general steering angles."""
+    # any angles that are not special: of wheels that steer, beside each other by irrational steps
+    angles = np.where(robot.fixed, robot.steering_zero, math.e * (1.0 + np.arange(robot.count)))
+    x, y = (robot.hip_position - robot.hip_position.mean(axis=0)).T
+    c = np.cos(angles)
+    s = np.sin(angles)
+    size = max(float(np.abs(robot.hip_position).max()), 1e-6)
+    along = np.column_stack([-s, c, (s * y + c * x) / size]) * factors[:, :1]
+    across = np.column_stack([c, s, (s * x - c * y + robot.caster_offset) / size])
+    values = np.linalg.svd(np.concatenate([along, across * factors[:, 1:]]), compute_uv=False)
+    return int(np.sum(values > UNMEASURED * values[0]))

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Wheels without offset, fixed wheels, and joints without an encoder: the description."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from c3p_description import load
+from c3p_description.model import ModelError
+from c3p_description.reading.loader import robot_description
+from c3p_description.reading.parameters import OF_WHEELS
+from c3p_description.reading.urdf import from_urdf
+from c3p_description.wheels import BELIEF, ROLLING_SLIP
+
+SWERVE = load('swerve')
+TRICYCLE = load('tricycle_agv')
+
+
+def test_casters_with_all_encoders_measure_with_full_rows():
+    for name in ('c3p', 'c3p_25kg', 'powered_caster'):
+        robot = load(name)
+        np.testing.assert_array_equal(robot.rows, 1.0)
+        assert robot.reading_only == ''
+        assert robot.sensed_joints == (*robot.steering_joints, *robot.wheel_joints)
+
+
+def test_a_wheel_below_its_pivot_believes_in_its_tyre():
+    factor = ROLLING_SLIP / np.radians(1.0)
+    np.testing.assert_allclose(SWERVE.rows, [[1.0, factor]] * 4)
+    # a perfect tyre does not become a measurement
+    np.testing.assert_allclose(replace(SWERVE, slip_angle=1e-4).rows[:, 1], BELIEF)
+
+
+def test_wheels_without_encoders_measure_nothing_along():
+    np.testing.assert_array_equal(TRICYCLE.rows[:, 0], [1.0, 0.0, 0.0])
+    assert np.all(TRICYCLE.rows[:, 1] > 0.0)
+    assert TRICYCLE.sensed_joints == ('steering_joint_1', 'wheel_joint_1')
+
+
+def test_a_free_caster_without_encoders_contributes_nothing():
+    robot = replace(load('powered_caster'), steering_encoder=[True, True, False, True],
+                    wheel_encoder=[True, True, False, True])
+    np.testing.assert_array_equal(robot.rows, [[1, 1], [1, 1], [0, 0], [1, 1]])
+
+
+def test_a_robot_for_reading_is_refused_by_name_where_casters_are_needed():
+    for robot, reason in ((SWERVE, 'wheels 1, 2, 3, 4 are without offset (d = 0)'),
+                          (TRICYCLE, 'wheels 2, 3 are fixed')):
+        with pytest.raises(ModelError) as error:
+            _ = robot.caster_inertia
+        text = f'{error.value}'
+        assert robot.name in text and reason in text
+        assert 'odometry' in text and 'recompute' in text and '\n' not in text
+
+
+@pytest.mark.parametrize(('change', 'words'), [
+    ({'wheel_encoder': False}, 'do not determine the motion'),
+    ({'steering_encoder': False}, 'do not determine the motion'),
+    ({'steered': True}, 'a fixed wheel has no steering motor'),
+    ({'slip_angle': 3.0}, 'at most 0.5 rad'),
+    ({'slip_angle': 0.0}, 'greater than zero'),
+    ({'caster_offset': -0.01}, 'must not be negative'),
+    ({'caster_offset': 1e-8}, 'lengths are in m'),
+    ({'fixed': [False, False, False]}, 'do not determine the motion')])
+def test_wheels_that_do_not_belong_together_are_refused(change, words):
+    with pytest.raises(ModelError, match=words):
+        replace(TRICYCLE, **change)
+
+
+def test_two_fixed_wheels_with_encoders_measure_the_motion_and_one_does_not():
+    pair = replace(TRICYCLE, fixed=[False, True, True], steering_encoder=False,
+                   wheel_encoder=[False, True, True])
+    np.testing.assert_array_equal(pair.rows[:, 0], [0.0, 1.0, 1.0])
+    with pytest.raises(ModelError, match='two fixed wheels with encoders'):
+        replace(pair, wheel_encoder=[False, True, False])
+
+
+@pytest.mark.parametrize('name', ['swerve', 'tricycle_agv'])
+def test_the_description_of_a_robot_for_reading_is_read_back(name):
+    robot = load(name)
+    found = from_urdf(robot_description(name))
+    for field in ('hip_position', 'caster_offset', 'wheel_radius', 'steering_zero',
+                  'steering_sign', 'wheel_sign', 'slip_angle', 'rows'):
+        np.testing.assert_allclose(getattr(found, field), getattr(robot, field), atol=1e-9)
+    for field in (*OF_WHEELS[:3], 'sensed_joints', 'reading_only'):
+        np.testing.assert_array_equal(getattr(found, field), getattr(robot, field))
