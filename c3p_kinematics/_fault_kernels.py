@@ -15,8 +15,8 @@ from c3p_kernels.compiled import inner, kernel
 from c3p_kernels.elementary import wrap_angle
 from c3p_kernels.small import solve3
 from c3p_kinematics._lasting_kernels import add_lasting, add_turn
-from c3p_kinematics._planar_kernels import contact_rows, measured
-from c3p_kinematics._slip_kernels import CHECKABLE, turn
+from c3p_kinematics._planar_kernels import contact_rows, measured, pivot_speed
+from c3p_kinematics._slip_kernels import CHECKABLE, clear_unmeasured, turn
 
 # measurements that a hypothesis leaves out: along, across, across with another angle, both
 ALONG, ACROSS, ANGLE, BOTH = 0, 1, 2, 3
@@ -81,7 +81,7 @@ def hypotheses(geometry, motion, faults, dt):
 
     Parameters
     ----------
-    geometry : (n, 4) array
+    geometry : (n, 6) array
     motion : RigidFit
         Steering halfway and rates of the increments; its `contact` is written.
     faults : Faults
@@ -113,7 +113,8 @@ def hypotheses(geometry, motion, faults, dt):
     contact_rows(geometry, steering, rolling, axle)
     clear(normal, right)
     for i in range(n):
-        memory[i, ROLLED] += gain * (contact[i, 0] ** 2 - memory[i, ROLLED])
+        if geometry[i, 4] != 0.0:
+            memory[i, ROLLED] += gain * (contact[i, 0] ** 2 - memory[i, ROLLED])
         memory[i, STEERED] += gain * (contact[i, 1] ** 2 - memory[i, STEERED])
         noise_of(memory[i], faults, geometry[i, 2], variance[i])
         add(normal, right, rolling[i], axle[i], contact[i], variance[i])
@@ -134,7 +135,11 @@ def hypotheses(geometry, motion, faults, dt):
             raw[i, 0] -= rolling[i, j] * twist[j]
             raw[i, 1] -= axle[i, j] * twist[j]
             across += axle[i, j] * twist[j]
-        across -= geometry[i, 2] * twist[2]
+        across -= geometry[i, 2] * twist[2] * geometry[i, 5]
+        # the speed of a wheel without encoder is that of its pivot
+        if geometry[i, 4] == 0.0:
+            rolled = pivot_speed(geometry, steering, twist, i)
+            memory[i, ROLLED] += gain * (rolled ** 2 - memory[i, ROLLED])
         memory[i, TOWED] += gain * (across ** 2 - memory[i, TOWED])
         memory[i, YAWED] += gain * (twist[2] ** 2 - memory[i, YAWED])
     # in base_link axes, in which errors of position increments cancel from sample to sample
@@ -144,6 +149,7 @@ def hypotheses(geometry, motion, faults, dt):
             memory[i, RX + j] += gain * (value[i, j] - memory[i, RX + j])
             value[i, j] = memory[i, RX + j]
     turn(steering, value, raw)
+    clear_unmeasured(geometry, raw)
     # fit of the low-passed residuals
     for j in range(3):
         right[j] = 0.0
@@ -208,6 +214,9 @@ def hypotheses(geometry, motion, faults, dt):
             spread += other[j] * p[j]
         statistic[i, ANGLE] = left + memory[i, HELD] ** 2 / spread + math.log(
             spread / va)
+        # the motion of the others does not turn a wheel below its pivot, or a fixed one
+        if geometry[i, 5] != 1.0:
+            statistic[i, ANGLE] = total
         innovation[i, 0] = memory[i, IN]
         innovation[i, 1] = memory[i, IN + 1]
     for i in range(n):
@@ -270,7 +279,8 @@ def follow_caster(geometry, motion, faults, i, dt):
     row = faults.memory[i]
     noise = faults.noise
     contact = motion.contact[i]
-    offset = geometry[i, 2]
+    trails = geometry[i, 5] == 1.0
+    offset = geometry[i, 2] if trails else math.inf
     steering_rate = motion.steering_rate[i]
     gain = -math.expm1(-dt / faults.window[0])
     leak = faults.leak * faults.trusted[i]

@@ -56,7 +56,11 @@ def kinds(faults, slips):
         speed = math.hypot(memory[i, AHEAD], math.sqrt(memory[i, TOWED]))
         if abs(memory[i, AHEAD] + memory[i, IN]) < FASTER * speed:
             both *= 0.5
-            angle += both
+            # a fixed wheel has no angle that is wrong
+            if faults.steers[i] != 0.0:
+                angle += both
+            else:
+                across += both
         # the larger one names a slip
         if abs(memory[i, IN]) > abs(memory[i, IN + 1]):
             along += both

@@ -201,9 +201,15 @@ def judge(geometry, steering, dt, age, trust, grip):
 @inner
 def fit_recent(geometry, trust, grip):
     """Fit a twist to the velocities over the window; return whether it is determined."""
+    least = LEAST_TRUST
+    for i in range(len(trust)):
+        # where rows are missing the others may not measure what an implausible wheel does
+        if geometry[i, 4] == 0.0 or geometry[i, 5] == 0.0:
+            least = 0.0
     for i in range(len(trust)):
         for j in range(2):
-            grip.fit.weight[i, j] = max(grip.weight[i] * trust[i, j], LEAST_TRUST)
+            believed = grip.weight[i] * trust[i, j]
+            grip.fit.weight[i, j] = believed if believed > LEAST_TRUST else least
     fit(geometry, grip.fit)
     return math.isfinite(grip.fit.twist[0] + grip.fit.twist[1] + grip.fit.twist[2])
 

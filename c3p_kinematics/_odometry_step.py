@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 
 from c3p_kernels.compiled import borrowed, inner, kernel
+from c3p_kernels.elementary import wrap_angle
 from c3p_kernels.small import put
 from c3p_kinematics._channel_kernels import (
     begin_anew,
@@ -28,7 +29,7 @@ from c3p_kinematics._gap_kernels import add_gap, bridge
 from c3p_kinematics._grip_kernels import HELD, SLOWED, departs, plausibility
 from c3p_kinematics._held_kernels import drop, hold_twist, prove, put_rows
 from c3p_kinematics._odometry_kernels import LEAST_TRUST, add_slip, advance, grow, increments
-from c3p_kinematics._planar_kernels import solve
+from c3p_kinematics._planar_kernels import redundant, solve
 from c3p_kinematics._present_kernels import fit_present, fit_start, take_rates
 from c3p_kinematics._ring_kernels import go, refit
 from c3p_kinematics._slip_kernels import watch_slip
@@ -65,7 +66,7 @@ def step(block, geometry, spread, cross, time, dt):
     ----------
     block : array
         Of OdometryState.
-    geometry : (n, 4) array
+    geometry : (n, 6) array
     spread, cross : (5n, 5n) and (3, 5n) arrays
         Of LastingErrors; shared with the calibration.
     time, dt : float, s
@@ -93,7 +94,7 @@ def step(block, geometry, spread, cross, time, dt):
     if not math.isfinite(s.motion.twist[0] + s.motion.twist[1] + s.motion.twist[2]):
         return UNDETERMINED
     correct_last_steps(geometry, s)
-    add_unexplained_slip(s, unexplained, dt)
+    add_unexplained_slip(geometry, s, unexplained, dt)
     carry_on(s.place, s.motion, s.lasting, spread, cross)
     if moved:
         take_rates(s, timed, dt)
@@ -315,13 +316,13 @@ def correct_last_steps(geometry, s):
 
 
 @inner
-def add_unexplained_slip(s, left, dt):
+def add_unexplained_slip(geometry, s, left, dt):
     """Add slip that no isolated caster explains, of χ² `left`, to the covariance of the pose."""
     n = len(s.weight)
     place = s.place
     slip = s.slip
     # it lasts about the filter's time: a velocity error σ adds 2 τ σ² dt
-    excess = left / (2 * n - 3) - 1.0
+    excess = left / redundant(geometry) - 1.0
     if excess > 0.0:
         mean = 0.0
         for i in range(n):
@@ -339,11 +340,15 @@ def carry_on(place, motion, lasting, spread, cross):
     At standstill they stay. ``motion.unit`` is of the newest fit.
     """
     dx, dy = place.pose[0] - place.anchor[0], place.pose[1] - place.anchor[1]
+    turned = abs(wrap_angle(place.pose[2] - place.anchor[2]))
     length = grow(place.covariance, place.anchor, place.pose, place.growth, place.lever,
                   place.standing)
     if length < 0.0:
         return
     carry(dx, dy, lasting, spread, cross)
+    if place.tyre > 0.0:
+        add_slip(place.covariance, place.pose[2], motion.unit,
+                 place.tyre * (length + place.lever * turned))
     for j in range(3):
         for k in range(3):
             place.ends[j, k] = 0.0

@@ -72,7 +72,7 @@ def repeat(geometry, ring, first, wheel, pose):
 
     Parameters
     ----------
-    geometry : (n, 4) array
+    geometry : (n, 6) array
     ring : Ring
         At most the last CAPACITY steps are repeated; is updated.
     first : int

@@ -14,7 +14,7 @@ import math
 from c3p_kernels.compiled import borrowed, inner, kernel
 from c3p_kernels.small import put, solve3
 from c3p_kinematics._odometry_kernels import LEAST_TRUST
-from c3p_kinematics._planar_kernels import fit, measured
+from c3p_kinematics._planar_kernels import fit, measured, pivot_speed
 from c3p_kinematics.odometry_states import RigidFit, SlipWatch
 
 cut_slip = SlipWatch.cut
@@ -48,6 +48,15 @@ def turn(steering, vectors, out):
         q = vectors[i, 1]
         out[i, 0] = -s * p + c * q
         out[i, 1] = c * p + s * q
+
+
+@kernel
+def clear_unmeasured(geometry, vectors):
+    """Set [along, across] without a row of measurement to zero, into which `turn` mixes."""
+    for i in range(len(vectors)):
+        for j in range(2):
+            if geometry[i, 4 + j] == 0.0:
+                vectors[i, j] = 0.0
 
 
 @inner
@@ -137,12 +146,17 @@ def track(geometry, motion, slip, dt):
     # noise of a contact velocity: constant, and in proportion to the speed by wrong lengths
     measured(geometry, motion.wheel_rate, motion.steering_rate, contact)
     for i in range(n):
-        speed = contact[i, 0] ** 2 + contact[i, 1] ** 2
-        slip.power[i] += gain * (speed - slip.power[i])
-        slip.variance[i] = slip.noise * slip.noise + fraction * slip.power[i]
         slip.fit.weight[i, 0] = 1.0
         slip.fit.weight[i, 1] = 1.0
     fit(geometry, slip.fit)
+    for i in range(n):
+        rolled = contact[i, 0]
+        # the speed of a wheel without encoder is that of its pivot
+        if geometry[i, 4] == 0.0 and math.isfinite(slip.fit.twist[2]):
+            rolled = pivot_speed(geometry, motion.steering, slip.fit.twist, i)
+        speed = rolled ** 2 + contact[i, 1] ** 2
+        slip.power[i] += gain * (speed - slip.power[i])
+        slip.variance[i] = slip.noise * slip.noise + fraction * slip.power[i]
     # in base_link axes, in which errors of position increments cancel from sample to sample
     turn(motion.steering, residual, contact)
     for i in range(n):
@@ -151,6 +165,7 @@ def track(geometry, motion, slip, dt):
             new = contact[i, j] if math.isfinite(contact[i, j]) else 0.0
             slip.mean[i, j] += gain * (new - slip.mean[i, j])
     turn(motion.steering, slip.mean, contact)
+    clear_unmeasured(geometry, contact)
     statistic = leave_one_out(geometry, motion.steering, slip)
     if not math.isfinite(statistic):
         for i in range(n):

@@ -30,11 +30,12 @@ def add_slopes(geometry, motion, lasting, yaw, dt, slopes):
 
     The rates of the joints are those of the twist: what they deviate by is noise. With
     `unit` (3, 3) the inverse of the normal equations, weights included, and rows Rₓ, Rₐ of the
-    contact velocity along and across the wheel, ∂V/∂p = unit Σ w (Rₓᵀ ∂aₓ/∂p + Rₐᵀ ∂aₐ/∂p).
+    contact velocity along and across the wheel, ∂V/∂p = unit Σ w (Rₓᵀ ∂aₓ/∂p + Rₐᵀ ∂aₐ/∂p). The
+    weights have the squares of the factors of the rows.
 
     Parameters
     ----------
-    geometry : (n, 4) array
+    geometry : (n, 6) array
     motion : RigidFit
     lasting : Lasting
         With the deviations of parameters and rounded angles.
@@ -65,8 +66,8 @@ def add_slopes(geometry, motion, lasting, yaw, dt, slopes):
         x2 = si * y + ci * x
         a2 = si * x - ci * y + d
         # columns of unit times both rows
-        rolled = weight[i, 0] * dt
-        swept = weight[i, 1] * dt
+        rolled = weight[i, 0] * geometry[i, 4] * geometry[i, 4] * dt
+        swept = weight[i, 1] * geometry[i, 5] * geometry[i, 5] * dt
         k = PER_CASTER * i
         for row in range(3):
             gx = rolled * (-si * unit[row, 0] + ci * unit[row, 1] + x2 * unit[row, 2])
@@ -74,7 +75,7 @@ def add_slopes(geometry, motion, lasting, yaw, dt, slopes):
             # ∂(measured − fitted)/∂[r, d, x, y, β]: the wheel turns by along/r, the steering by
             # −(across + d w)/d
             by_r = gx * along / r
-            by_d = ga * across / d
+            by_d = ga * across / d if d > 0.0 else 0.0
             by_x = -w * (ci * gx + si * ga)
             by_y = w * (ci * ga - si * gx)
             by_zero = gx * across - ga * along

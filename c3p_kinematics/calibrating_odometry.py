@@ -132,3 +132,4 @@ class CalibratingOdometry(Odometry):
         # another zero is not a turn of a caster
         self._state.latch[0] += parameters[:, 4] - self._zero
         self._zero = parameters[:, 4].copy()
+        self._joints.turn_fixed(self._zero)

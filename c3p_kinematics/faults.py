@@ -22,7 +22,7 @@ from c3p_kinematics import _fault_kernels as kernels
 from c3p_kinematics.fault_report import FaultReport, LastingSizes
 from c3p_kinematics.odometry_states import KINDS, Faults, RigidFit
 from c3p_kinematics.sensed_kinematics_parameters import FaultSettings
-from c3p_kinematics.slip import thresholds, vectors
+from c3p_kinematics.slip import measured_rows, thresholds, vectors
 
 __all__ = ['EVIDENCE', 'FADED', 'FADING', 'OCCAM', 'PRIOR', 'SLIPS', 'SLIP_TIME', 'SUDDEN',
            'UNLIKELY', 'FaultMonitor', 'FaultSettings']
@@ -71,7 +71,7 @@ class FaultMonitor:
         self._skew = skew
         n = robot.count
         self._resolution = wheel_resolution, steering_resolution
-        self.threshold = thresholds(n, self.settings.false_alarm)[0]
+        self.threshold = thresholds(n, self.settings.false_alarm, measured_rows(robot))[0]
         self._motion = RigidFit.new(n)
         self.state = Faults.new(n)
         # of reports without an alarm
@@ -84,7 +84,7 @@ class FaultMonitor:
         s = self.settings
         robot = self.robot
         wheel, steering = self._resolution
-        limit, several = thresholds(robot.count, s.false_alarm)
+        limit, several = thresholds(robot.count, s.false_alarm, measured_rows(robot))
         step = float(np.hypot(robot.wheel_radius * wheel, robot.caster_offset * steering).max())
         self.state = state = Faults.of(
             block, robot.count, time_constant=s.time_constant, leak=1.0 / s.memory,
@@ -97,6 +97,7 @@ class FaultMonitor:
         state.unmoved[:] = 6.0 * wheel + 0.02, 6.0 * steering + 0.02
         state.radius[:] = robot.wheel_radius
         state.driven[:] = robot.driven
+        state.steers[:] = ~robot.fixed
 
     @property
     def alarm(self) -> bool:

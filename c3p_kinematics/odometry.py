@@ -22,6 +22,7 @@ from c3p_kinematics import _odometry_step as verdicts
 from c3p_kinematics import joint_channels
 from c3p_kinematics._odometry_step import SHORTEST_STEP, start_again, step
 from c3p_kinematics.gyro_fusion import GyroFusion
+from c3p_kinematics.measured_joints import MeasuredJoints, tyre_variance
 from c3p_kinematics.odometry_data import (
     PARAMETERS,
     SOON,
@@ -84,12 +85,14 @@ class Odometry:
             shortest=max(SHORTEST_STEP, SOON * s.stamp_jitter),
             stamp_weight=stamp_weight(s.stamp_jitter), wheel_resolution=s.wheel_resolution)
         place = Place.of(self._state.place.block, n, lever=length_scale(robot),
-                         standing=s.standing_distance, end_variance=self._difference_noise**2)
+                         standing=s.standing_distance, end_variance=self._difference_noise**2,
+                         tyre=tyre_variance(robot))
         place.growth[:] = (s.position_variance_per_metre, s.position_variance_per_radian,
                            s.yaw_variance_per_metre, s.yaw_variance_per_radian)
         Peak.of(self._state.peak.block, n, hold=s.hold, fraction=s.slip.speed_fraction,
                 creep=s.creep, rate_noise=s.rate_noise_std,
                 difference_noise=self._difference_noise)
+        self._joints = MeasuredJoints(robot)
         self._connect()
         self.gyro = GyroFusion(robot, s.gyro, s, (s.wheel_resolution, s.steering_resolution)) if (
             s.gyro.enabled and s.gyro.odometry) else None
@@ -265,6 +268,11 @@ class Odometry:
         state = self._state
         sample = state.sample
         place = state.place
+        joints = self._joints
+        if not joints.complete:
+            steering, wheel_angle = joints.angles(
+                *vectors(n, steering=steering, wheel_angle=wheel_angle))
+            wheel_rate, steering_rate = joints.rates(wheel_rate, steering_rate)
         if wheel_rate is None or steering_rate is None:
             sample[0], sample[1] = vectors(n, steering=steering, wheel_angle=wheel_angle)
             sample[2:] = math.nan
@@ -314,7 +322,7 @@ class Odometry:
         out = state.out
         return OdometryEstimate(
             float(place.time[0]), place.pose.copy(), out.twist.copy(), out.pose_covariance.copy(),
-            out.covariance.copy(), out.residual.copy(),
+            out.covariance.copy(), self._joints.velocities(out.residual),
             self._last.slip if reason else self._monitor.report(), self._grip.report(),
             state.hold.doubt.copy(), float(place.distance[0]), True, reason, self._skipped,
             self._rejected, self._gaps, self._repeated,

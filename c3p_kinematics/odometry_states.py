@@ -114,6 +114,7 @@ class Faults(Parts):
     unmoved: Annotated[Array, 2]            # turn without a count of a stuck encoder, rad
     radius: Annotated[Array, 'n']           # of the wheels, m
     driven: Annotated[Array, 'n']           # 1 for a wheel with a motor
+    steers: Annotated[Array, 'n']           # 1 for a wheel that is not fixed
     trusted: Annotated[Array, 'n']          # 0: steering encoder known to be wrong
     memory: Annotated[Array, 'n', MEMORY]   # columns of _fault_kernels.py
     statistic: Annotated[Array, 'n', 4]     # χ² under each hypothesis
@@ -242,6 +243,7 @@ class Place(Parts):
     lever: float                            # of yaw, m
     standing: float                         # motion that counts as none, m
     end_variance: float                     # of a rounded contact velocity's integral, m²/s²
+    tyre: float                             # variance of the path across a tyre per metre, m²/m
     growth: Annotated[Array, 4]             # variances of position and of yaw per metre and radian
     pose: Annotated[Array, 3]
     anchor: Annotated[Array, 3]             # pose that `covariance` is of

@@ -12,6 +12,9 @@ standard deviation ``hypot(noise_std, speed_fraction × contact speed)`` [m/s]; 
 represents errors of geometry. Slip is reported where χ² is less likely than `FALSE_ALARM` without
 slip. Smallest slip detected (three casters): about 8 standard deviations.
 
+Rows without an encoder do not count. Across a fixed wheel, or one without offset, the residual is
+that of a belief in the tyre and has the factor of its row (c3p_description/wheels.py).
+
 Limits: with two casters slip is detected but never isolated. A slip perpendicular to the line
 between two contact points does not change their distance and leaves two suspects, each with a
 confidence near 0.5. If no single wheel explains the residuals the suspect is −1. A common error of
@@ -98,15 +101,22 @@ class SlipReport(NamedTuple):
 
 
 @lru_cache
-def thresholds(count: int, chance: float = FALSE_ALARM) -> tuple[float, float]:
+def thresholds(count: int, chance: float = FALSE_ALARM, rows: int | None = None
+               ) -> tuple[float, float]:
     """
     Return the χ² limits for all `count` casters (2n − 3) and for all but one (2n − 5).
 
-    `chance` is the probability of a false alarm per test.
+    `chance` is the probability of a false alarm per test. With `rows` of measurement there are so
+    many in the place of 2n; the first limit is infinite where none is redundant.
     """
-    left = 2 * count - 5
-    return (float(chdtri(2 * count - 3, chance)),
-            float(chdtri(left, chance)) if left > 0 else 0.0)
+    rest = (2 * count if rows is None else rows) - 3
+    return (float(chdtri(rest, chance)) if rest > 0 else math.inf,
+            float(chdtri(rest - 2, chance)) if rest > 2 else 0.0)
+
+
+def measured_rows(robot: CasterRobot) -> int:
+    """Return the number of rows of measurement along and across the wheels of a robot."""
+    return int(np.count_nonzero(robot.rows))
 
 
 def vectors(count: int, **named: ArrayLike) -> list[Array]:
@@ -138,7 +148,7 @@ def report_of(robot: CasterRobot, steering: Array, tested: SlipWatch, statistic:
               ) -> SlipReport:
     """Return the report on contact velocities of which `leave_out_each` has `tested` each."""
     n = robot.count
-    limit, several = thresholds(n)
+    limit, several = thresholds(n, rows=measured_rows(robot))
     if not statistic > limit:
         return SlipReport(tested.speed, -1, 0.0, False, _alike(n), statistic, limit)
     state = SlipWatch.new(n, several=several)
@@ -255,7 +265,7 @@ class SlipMonitor:
                  step: float = 0.0, skew: float = 0.0) -> None:
         self.robot = robot
         self.settings = s = settings or SlipSettings()
-        self._limit = thresholds(robot.count, s.false_alarm)[0]
+        self._limit = thresholds(robot.count, s.false_alarm, measured_rows(robot))[0]
         # uniform rounding has deviation Δ/√12, behind the low-pass
         self._noise = math.hypot(s.noise_std, step / math.sqrt(12.0) / s.time_constant)
         self._skew = skew
@@ -268,7 +278,7 @@ class SlipMonitor:
         """Keep the state in a `block`, as that of the odometry; `reset` is due then."""
         s = self.settings
         n = self.robot.count
-        limit, several = thresholds(n, s.false_alarm)
+        limit, several = thresholds(n, s.false_alarm, measured_rows(self.robot))
         self.state = SlipWatch.of(
             block, n, time_constant=s.time_constant, noise=self._noise,
             fraction=s.speed_fraction, alarm_above=limit, clear_below=s.clear_fraction * limit,

@@ -26,8 +26,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
-from c3p_kinematics.casters import inverse
-from c3p_kinematics.slip import SlipSettings, thresholds
+from c3p_kinematics._planar_kernels import contact_rows
+from c3p_kinematics.slip import SlipSettings, measured_rows, thresholds
 
 # confidence from which a wheel counts as named, and the difference of χ² that gives it between two
 SURE = 0.9
@@ -84,8 +84,9 @@ def slip_visibility(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike = 
     basis = np.linalg.qr((rows / deviation[:, :, None, None]).reshape(count, 2 * n, 3))[0]
     left = np.eye(2 * n) - basis @ np.swapaxes(basis, 1, 2)
     along = 2 * np.arange(n)
-    visible = left[:, along, along]
-    threshold = thresholds(n, settings.false_alarm)[0]
+    # a slip along a wheel without encoder shows nowhere
+    visible = left[:, along, along] * robot.rows[:, 0]
+    threshold = thresholds(n, settings.false_alarm, measured_rows(robot))[0]
     seen = _needed(visible, threshold, deviation)
     if n < 3:
         return Visibility(seen, np.full_like(seen, np.inf))
@@ -111,11 +112,11 @@ def _needed(visible: Array, threshold: float, deviation: Array) -> Array:
 
 def _rows(robot: CasterRobot, steering: Array, twist: Array) -> tuple[Array, Array]:
     """Return what a rigid motion measures (k, n, 2, 3), and the contact speeds (k, n)."""
-    units = np.eye(3)
-    columns = []
-    for unit in units:
-        wheel, turn, _ = inverse(robot, steering, np.broadcast_to(unit, (len(steering), 3)))
-        columns.append(np.stack([wheel * robot.wheel_radius, turn * robot.caster_offset], -1))
-    rows = np.stack(columns, -1)
+    rows = np.empty((*steering.shape, 2, 3))
+    rolling, axle = np.empty((2, robot.count, 3))
+    for k, angles in enumerate(np.ascontiguousarray(steering)):
+        contact_rows(robot.geometry, angles, rolling, axle)
+        rows[k, :, 0] = rolling
+        rows[k, :, 1] = axle
     speed = np.linalg.norm(np.einsum('knij,kj->kni', rows, twist), axis=-1)
     return rows, speed

@@ -19,7 +19,7 @@ from c3p_bags.runs.run_log import Joints, Motion, Slip
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.fault_report import KINDS
 from c3p_kinematics.odometry import Odometry, OdometrySettings
-from c3p_kinematics.slip import SlipSettings, thresholds
+from c3p_kinematics.slip import SlipSettings, measured_rows, thresholds
 
 
 class SlipReplay(NamedTuple):
@@ -91,7 +91,7 @@ def replay(robot: CasterRobot, joints: Joints, settings: OdometrySettings | None
         c.array() for c in columns)
     unknown = np.broadcast_to(np.zeros((3, 3)), (count, 3, 3))
     used = odometry.settings.slip
-    limit, several = thresholds(n, used.false_alarm)
+    limit, several = thresholds(n, used.false_alarm, measured_rows(odometry.robot))
     return (Motion(joints.time, pose, twist, unknown, unknown, 'odom', 'base_link'),
             SlipReplay(joints.time, statistic, limit, slipping, suspect, without, several,
                        slip, kinds, used.time_constant))
