@@ -295,7 +295,18 @@ class JointCoding:
         # of position and velocity, one behind the other
         self._both_signs = np.tile(self._sign, 2)
         self._both_zeros = np.concatenate([self._zero, np.zeros(2 * robot.count)])
-        self._fields = _Fields(self.names)
+        # of joints without an encoder a message need not have values
+        self._fields = _Fields(list(robot.sensed_joints))
+        self._sensed = robot.sensed
+
+    def _complete(self, values: Array, fields: int) -> Array:
+        """Return the values of `fields` for all joints: 0 for those without an encoder."""
+        count = len(self.names)
+        if len(self._sensed) == count:
+            return values
+        complete = np.zeros((fields, count))
+        complete[:, self._sensed] = values.reshape(fields, -1)
+        return complete.ravel()
 
     def read(self, message: JointFields) -> tuple[Array, Array, Array, Array]:
         """
@@ -306,7 +317,7 @@ class JointCoding:
         MessageError
             Missing or doubled joints, wrong sizes, values that are not finite: each named.
         """
-        values = self._fields(message, 'position', 'velocity')
+        values = self._complete(self._fields(message, 'position', 'velocity'), 2)
         values *= self._both_signs
         values += self._both_zeros
         n = self.robot.count
@@ -321,7 +332,7 @@ class JointCoding:
         MessageError
             As `read`.
         """
-        position = self._sign * self._fields(message, 'position') + self._zero
+        position = self._sign * self._complete(self._fields(message, 'position'), 1) + self._zero
         return position[:self.robot.count], position[self.robot.count:]
 
     def encode(self, steering: Array, steering_rate: Array, wheel_angle: Array,

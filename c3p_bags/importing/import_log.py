@@ -239,8 +239,8 @@ def _describe(writer: BagWriter, robot: str, sections: Sequence[ImportedSection]
     """
     model = load_casters(robot)
     joints = next((set(section.names) for section in sections if section.what == 'joints'), None)
-    needed = [*model.steering_joints, *model.wheel_joints]
-    if joints is not None and (absent := [name for name in needed if name not in joints]):
+    if joints is not None and (
+            absent := [name for name in model.sensed_joints if name not in joints]):
         raise MappingError(f'joints of the robot {robot} that the mapping does not have: '
                            f'{", ".join(absent)}; it has {", ".join(sorted(joints))}')
     if is_robot_name(robot):

@@ -51,7 +51,7 @@ def read_run(bag: Bag, robot: CasterRobot, namespace: str | None = None,
     columns = {names[name]: column for name, column in found.items() if len(column.recorded)}
     if JOINT_STATES not in columns:
         raise BagError(f'bag {bag}: no message on {space}/{JOINT_STATES} has the joints '
-                       f'{[*robot.steering_joints, *robot.wheel_joints]}')
+                       f'{list(robot.sensed_joints)}')
     log = _assemble(bag.path, columns, {t: topic.count for t, topic in bag.topics.items()},
                     {names[name]: count for name, count in broken.items() if count})
     for column in columns.values():

@@ -119,7 +119,7 @@ def read_samples(bag: Bag, robot: CasterRobot, space: str = '',
                          progress)
     if joints not in found:
         raise BagError(f'bag {bag}: no message on {joints} has the joints '
-                       f'{[*robot.steering_joints, *robot.wheel_joints]}')
+                       f'{list(robot.sensed_joints)}')
     column = found[joints]
     odometry = found.get(odom)
     return (Samples(column.recorded, column.stamp, column.values[0]),

@@ -106,11 +106,12 @@ def _all_or_none(rate: Array) -> Array:
 def _joints(robot: CasterRobot, table: FieldTable) -> TopicRows | None:
     stamp, _, names, position, velocity, effort = table.fields
     n = robot.count
-    wanted = [*robot.steering_joints, *robot.wheel_joints]
     velocity = _with_rates(velocity, names)
-    order = _places(names, wanted, position, velocity)
+    order = _places(names, robot.sensed_joints, position, velocity)
     if order is None:
         return None
+    if len(order) < 2 * n:
+        return _some_joints(robot, table, order)
     sign = np.concatenate([robot.steering_sign, robot.wheel_sign])
     zero = np.concatenate([robot.steering_zero, np.zeros(n)])
     angle = sign * position[:, order] + zero
@@ -127,9 +128,27 @@ def _joints(robot: CasterRobot, table: FieldTable) -> TopicRows | None:
                  torque)._replace(broken=int(np.sum(infinite | ~good)))
 
 
+def _some_joints(robot: CasterRobot, table: FieldTable, order: Array) -> TopicRows:
+    """Return the joints of a robot without all encoders: fixed wheels stand at their angles."""
+    stamp, _, names, position, velocity, _ = table.fields
+    n = robot.count
+    count = len(table.rows)
+    sign = np.concatenate([robot.steering_sign, robot.wheel_sign])
+    raw = np.zeros((count, 2 * n))
+    raw[:, robot.sensed] = position[:, order]
+    angle = sign * raw + np.concatenate([robot.steering_zero, np.zeros(n)])
+    rate = np.zeros((count, 2 * n))
+    rate[:, robot.sensed] = _with_rates(velocity, names)[:, order]
+    rate = _all_or_none(sign * rate)
+    good = _finite(angle) & ~np.isinf(rate).any(axis=1)
+    torque = np.full((count, robot.efforts), np.nan)
+    return _kept(table, good, stamp, angle[:, :n], rate[:, :n], angle[:, n:], rate[:, n:],
+                 torque)
+
+
 def joint_reader(robot: CasterRobot) -> Reader:
     """
-    Return a reader of JointState messages with all joints of `robot`.
+    Return a reader of JointState messages with all joints of `robot` that have an encoder.
 
     It gives steering, steering rate, wheel angle, wheel rate and torques in the model's
     convention; rates are nan where the message has no velocity, or nan, and torques where it has

@@ -122,11 +122,19 @@ class MomentReader(NewestMessages):
         """Return the stamp, and steering, its rate, wheel angle and its rate of the model."""
         robot = self.robot
         values = []
+        sensed = set(robot.sensed_joints)
         for names, sign, zero in ((robot.steering_joints, robot.steering_sign,
                                    robot.steering_zero), (robot.wheel_joints, robot.wheel_sign,
                                                           0.0)):
-            values += [sign * picked(message, names, 'position') + zero,
-                       sign * rates(message, names)]
+            # joints without an encoder stand at zero
+            known = [name in sensed for name in names]
+            some = [name for name in names if name in sensed]
+            angle = np.zeros(robot.count)
+            rate = np.zeros(robot.count)
+            if some:
+                angle[known] = picked(message, some, 'position')
+                rate[known] = rates(message, some)
+            values += [sign * angle + zero, sign * rate]
         return stamp_of(message.header), (values[0], values[1], values[2], values[3])
 
     def _slip(self, message: Any) -> tuple[Array, int | None]:
