@@ -134,7 +134,9 @@ def run_numbers(run: AnalysedRun) -> dict[str, Any]:
                         'at_s': float(log.joints.time[int(np.argmin(run.sigma))]),
                         'near_share': float(np.mean(run.sigma < NEAR)),
                         'blocked_s': blocked_time(run),
-                        'freedoms': driven_freedoms(run.robot)},
+                        # unknown for wheels that the equations of motion do not have
+                        'freedoms': None if run.robot.reading_only
+                        else driven_freedoms(run.robot)},
         'odometry': _odometry(run),
         'clock_steps': [{'at_s': step.time, 'by_s': step.by, 'certain': step.certain}
                         for step in log.clock_steps],

@@ -14,7 +14,7 @@ from c3p_bags.report.run import AnalysedRun
 from c3p_bags.report.sheet import WIDE, dress, legend, line, peaks
 from c3p_bags.report.slip_events import SURE, SlipEvent
 from c3p_bags.runs import mapped
-from c3p_kinematics.casters import inverse
+from c3p_kinematics.casters import wheel_jacobian
 from c3p_plots import style
 from c3p_plots.palette import INK, MUTED
 
@@ -126,7 +126,8 @@ def _one(panels: Sequence[Axes], run: AnalysedRun, event: SlipEvent, named: bool
         line(panels[0], time, slip.slip[part, i, 1], color=style.caster_colour(i),
              linestyle=':', label='across' if i == wheel else None)
     legend(panels[0], ncols=4, handlelength=1.0, columnspacing=0.7, fontsize=7)
-    expected, _, _ = inverse(robot, joints.steering[part], run.computed.twist[part])
+    rolling = wheel_jacobian(robot, joints.steering[part])
+    expected = np.einsum('kij,kj->ki', rolling, run.computed.twist[part])
     radius = robot.wheel_radius[wheel]
     line(panels[1], time, radius * joints.wheel_rate[part, wheel], color=colour,
          label=f'wheel {wheel + 1}, sensed')
