@@ -65,6 +65,9 @@ def add_calibrate(commands: Any) -> None:
                             'ends on its mark; may be repeated')
     group.add_argument('--ground-truth', action='store_true',
                        help='use the topic ground_truth/odom of all bags')
+    group.add_argument('--ground-truth-time', type=positive, metavar='S', help='standard '
+                       'deviation of the times of the ground truth from those of the joints, '
+                       'such as 0.3 for two clocks (default: 0)')
     group.add_argument('--imu', metavar='TOPIC', help='use the yaw of an IMU (sensor_msgs/Imu) '
                        'in all bags, which begin with 5 s of standstill')
     group.add_argument('--imu-axis', metavar='AXIS', help='vertical axis of the IMU: x, y or z if '
@@ -114,6 +117,8 @@ def run(arguments: argparse.Namespace) -> int:
         refuse_idle(arguments, '--drive')
     if arguments.drive and len(arguments.bags) > 1:
         raise ValueError(f'{len(arguments.bags)} bags with --drive: name only the one to record')
+    if arguments.ground_truth_time and not arguments.ground_truth:
+        raise ValueError('--ground-truth-time: has an effect with --ground-truth only; give both')
     source = _imu(arguments)
     make_places(arguments.out, arguments.json)
     settings = CalibrationSettings(
@@ -136,7 +141,8 @@ def run(arguments: argparse.Namespace) -> int:
             metrics = calibrate_bags(
                 opened, robot, arguments.out, namespace=arguments.namespace,
                 taped=_taped(arguments), ground_truth=arguments.ground_truth, settings=settings,
-                recorded=not arguments.robot, imu=source)
+                recorded=not arguments.robot, imu=source,
+                time_deviation=arguments.ground_truth_time or 0.0)
         except UnexplainedError as error:
             print(f'c3p calibrate: {error}; {REMEDY}', file=sys.stderr)
             return UNEXPLAINED

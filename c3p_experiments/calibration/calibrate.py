@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from c3p_bags.runs.log_reader import read_run
-from c3p_bags.runs.run_log import RunLog
+from c3p_bags.runs.run_log import Motion, RunLog
 from c3p_bags.storage.bag import Bag
 from c3p_description.model import Array, CasterRobot
 from c3p_description.reading.loader import load_casters
 from c3p_description.reading.written import replace_text, write_robot
+from c3p_description.wheels import believed
 from c3p_experiments.calibration.imu import ImuSource, Recorded, turns_by_imu
 from c3p_experiments.calibration.report import metrics_of, robot_file
 from c3p_experiments.kept_description import kept_description
@@ -30,6 +31,9 @@ from c3p_kinematics.odometry import OdometrySettings
 # path of the ground truth between two references, m, and its deviations, m and rad
 EVERY = 1.0
 TRUE_DEVIATION = (0.002, 0.002, 0.002)
+
+# half of the time over which the speed of the ground truth is taken, s
+HALF_WINDOW = 0.25
 
 # deviations of a mark on the floor: x, y [m] and yaw [rad]
 MARK_DEVIATION = (0.002, 0.002, math.radians(0.5))
@@ -61,10 +65,12 @@ def recording_of(log: RunLog) -> JointRecording:
     return JointRecording(time[later], log.joints.steering[later], log.joints.wheel_angle[later])
 
 
-def references_of(logs: Sequence[RunLog], taped: Sequence[Taped], ground_truth: bool
-                  ) -> list[Reference]:
+def references_of(robot: CasterRobot, logs: Sequence[RunLog], taped: Sequence[Taped],
+                  ground_truth: bool, time_deviation: float = 0.0) -> list[Reference]:
     """
-    Return the references of recorded runs.
+    Return the references of recorded runs of a robot.
+
+    `time_deviation` [s] is that of the times of the ground truth from those of the joints.
 
     Raises
     ------
@@ -87,30 +93,54 @@ def references_of(logs: Sequence[RunLog], taped: Sequence[Taped], ground_truth: 
                 tuple(np.where(known, MARK_DEVIATION, np.inf).tolist())))
     if ground_truth:
         for k, log in enumerate(logs):
-            found += _truth(k, log)
+            found += _truth(k, log, bool(np.any(believed(robot))), time_deviation)
     return found
 
 
-def _truth(number: int, log: RunLog) -> list[Reference]:
-    """Return displacements by the ground truth, one for each metre."""
+def _truth(number: int, log: RunLog, from_begin: bool, time_deviation: float
+           ) -> list[Reference]:
+    """
+    Return displacements by the ground truth, one for each metre.
+
+    They follow each other or, `from_begin`, all begin with the recording: the direction of a robot
+    that stands does not depend on the time, and a tyre that slides sideways shows after many
+    metres.
+    """
     truth = log.ground_truth
     if truth is None:
         raise CalibrationError(f'bag {log.path}: it has no topic ground_truth/odom')
     joints = log.joints.time
     path = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(truth.pose[:, :2], axis=0).T))])
     rows = np.searchsorted(path, np.arange(0.0, path[-1], EVERY))
+    if from_begin:
+        rows = np.append(rows, len(path) - 1)
     rows = rows[(truth.time[rows] >= joints[0]) & (truth.time[rows] <= joints.max())]
+    begins = np.full(len(rows[1:]), rows[0]) if from_begin and len(rows) else rows[:-1]
     found: list[Reference] = []
-    for a, b in zip(rows[:-1], rows[1:], strict=True):
+    for a, b in zip(begins, rows[1:], strict=True):
         # the odometry begins at a joint sample: the truth at the same time
-        begin, end = (float(joints[np.argmin(np.abs(joints - truth.time[r]))]) for r in (a, b))
-        pose = [np.array([np.interp(t, truth.time, truth.pose[:, j]) for j in range(3)])
-                for t in (begin, end)]
+        times = [float(joints[np.argmin(np.abs(joints - truth.time[r]))]) for r in (a, b)]
+        pose = [_pose_at(truth, t) for t in times]
         c, s = math.cos(pose[0][2]), math.sin(pose[0][2])
         x, y, yaw = pose[1] - pose[0]
-        found.append(Displacement(number, begin, end, (c * x + s * y, c * y - s * x, yaw),
-                                  TRUE_DEVIATION))
+        moved = time_deviation * np.array([_rate_at(truth, t) for t in times])
+        deviation = tuple(math.sqrt(own**2 + float(more @ more))
+                          for own, more in zip(TRUE_DEVIATION, moved.T, strict=True))
+        found.append(Displacement(number, *times, (c * x + s * y, c * y - s * x, yaw),
+                                  deviation))
     return found
+
+
+def _pose_at(truth: Motion, time: float) -> Array:
+    """Return the pose of a ground truth at a time, (3,)."""
+    return np.array([np.interp(time, truth.time, truth.pose[:, j]) for j in range(3)])
+
+
+def _rate_at(truth: Motion, time: float) -> Array:
+    """Return speed (twice, of x and y) and yaw rate of a ground truth at a time, (3,)."""
+    change = (_pose_at(truth, time + HALF_WINDOW) - _pose_at(truth, time - HALF_WINDOW))
+    speed = math.hypot(change[0], change[1])
+    return np.array([speed, speed, abs(change[2])]) / (2.0 * HALF_WINDOW)
 
 
 def odometry_of(robot: CasterRobot, log: RunLog, parameters: Array | None,
@@ -145,7 +175,8 @@ def _recorded(bag: Bag, log: RunLog, joints: JointRecording, poses: Array) -> Re
 def calibrate_bags(bags: Sequence[Bag], robot: str = 'c3p', out: str | Path = 'out/calibrate', *,
                    namespace: str | None = None, taped: Sequence[Taped] = (),
                    ground_truth: bool = False, settings: CalibrationSettings | None = None,
-                   recorded: bool = False, imu: ImuSource | None = None) -> dict[str, Any]:
+                   recorded: bool = False, imu: ImuSource | None = None,
+                   time_deviation: float = 0.0) -> dict[str, Any]:
     """
     Calibrate a robot from bags; write robot file and page, return the metrics.
 
@@ -167,6 +198,8 @@ def calibrate_bags(bags: Sequence[Bag], robot: str = 'c3p', out: str | Path = 'o
         A URDF `robot` is the one in the bag, and kept as ``robot.urdf`` beside the robot file.
     imu : ImuSource, optional
         Its yaw is a reference of all bags.
+    time_deviation : float, s
+        Of the times of the ground truth from those of the joints.
 
     Returns
     -------
@@ -186,7 +219,7 @@ def calibrate_bags(bags: Sequence[Bag], robot: str = 'c3p', out: str | Path = 'o
     model = load_casters(robot)
     settings = settings or CalibrationSettings()
     logs = [read_run(bag, model, namespace) for bag in bags]
-    references = references_of(logs, taped, ground_truth)
+    references = references_of(model, logs, taped, ground_truth, time_deviation)
     recordings = [recording_of(log) for log in logs]
     described = [odometry_of(model, log, None, settings) for log in logs]
     measured: dict[str, Any] = {}

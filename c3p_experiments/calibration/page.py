@@ -63,7 +63,9 @@ def _parameter(axes: Axes, found: Calibration, column: int, factor: float | None
     prior, own = found.prior.reshape(n, -1), relative_to_gauge(found.described,
                                                                 found.covariance)[0]
     for part in ((2, 3) if column == 2 else (column,)):
-        scale = factor or 100.0 / (found.parameters - found.change)[:, part]
+        described = (found.parameters - found.change)[:, part]
+        # an offset of zero is exact
+        scale = factor or 100.0 / np.where(described == 0.0, np.inf, described)
         at = np.arange(n) + 1 + (0.15 if part == 3 else -0.15 if part == 2 else 0.0)
         axes.errorbar(at, 0 * at, INTERVAL * scale * prior[:, part], fmt='none',
                       ecolor=style.GREY, linewidth=3.0, alpha=0.4)

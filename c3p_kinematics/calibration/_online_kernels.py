@@ -20,6 +20,7 @@ from c3p_kinematics.calibration._window_kernels import (
     clear,
     eliminate,
     in_sizes,
+    turn_along,
     variances,
     window_rows,
 )
@@ -155,6 +156,7 @@ def learn(block, parameters, steering, rolled, turned):
     if travel[:, 0].mean() < learner.length:
         return WITHIN
     window_rows(parameters, window, equations)
+    turn_along(window, equations)
     variances(parameters, window, learner.wheel_step, learner.steering_step, learner.creep,
               equations.variance)
     good = eliminate(equations)

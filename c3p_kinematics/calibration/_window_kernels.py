@@ -59,14 +59,16 @@ def clear(window):
 
 
 @kernel
-def rate_rows(parameters, steering, wheel, steer, twist, residual, slopes, rows):
+def rate_rows(parameters, steering, rates, factors, twist, residual, slopes, rows):
     """
     Write the twist of one step, the residuals (n, 2) [along, across], and their derivatives.
 
-    `wheel`, `steer` are rates or increments. `slopes` (n, 2, 5) are ∂(residual)/∂(parameters of
-    the same caster) at a fixed twist, `rows` (n, 2, 3) those of the contact velocities. Returns
-    False if all contact points coincide.
+    `rates` are those of wheels and steering axes, or increments. Both sides of each row have its
+    factor of `factors` (n, 2), see c3p_description/wheels.py. `slopes` (n, 2, 5) are
+    ∂(residual)/∂(parameters of the same caster) at a fixed twist, `rows` (n, 2, 3) those of the
+    contact velocities. Returns False if all contact points coincide.
     """
+    wheel, steer = rates
     n = len(steering)
     normal = np.zeros((3, 3))
     right = np.zeros(3)
@@ -86,6 +88,9 @@ def rate_rows(parameters, steering, wheel, steer, twist, residual, slopes, rows)
         rows[i, 1, 2] = s * x - c * y + d
         residual[i, 0], residual[i, 1] = r * wheel[i], -d * steer[i]
         for a in range(2):
+            residual[i, a] *= factors[i, a]
+            for j in range(3):
+                rows[i, a, j] *= factors[i, a]
             for j in range(3):
                 right[j] += rows[i, a, j] * residual[i, a]
                 for k in range(j + 1):
@@ -98,14 +103,13 @@ def rate_rows(parameters, steering, wheel, steer, twist, residual, slopes, rows)
         return False
     w = twist[2]
     for i in range(n):
-        c, s = rows[i, 1, 0], rows[i, 1, 1]
-        along = 0.0
-        across = 0.0
-        for j in range(3):
-            along += rows[i, 0, j] * twist[j]
-            across += rows[i, 1, j] * twist[j]
-        residual[i, 0] -= along
-        residual[i, 1] -= across
+        c, s = circle(steering[i] + parameters[i, 4])
+        along = -s * twist[0] + c * twist[1] + (
+            s * parameters[i, 3] + c * parameters[i, 2]) * w
+        across = c * twist[0] + s * twist[1] + (
+            s * parameters[i, 2] - c * parameters[i, 3] + parameters[i, 1]) * w
+        residual[i, 0] -= factors[i, 0] * along
+        residual[i, 1] -= factors[i, 1] * across
         slopes[i, 0, 0] = wheel[i]
         slopes[i, 1, 0] = 0.0
         slopes[i, 0, 1], slopes[i, 1, 1] = 0.0, -steer[i] - w
@@ -116,7 +120,18 @@ def rate_rows(parameters, steering, wheel, steer, twist, residual, slopes, rows)
         # dRx/dθ = −Ra and dRa/dθ = Rx: the velocity of the pivot, without the offset
         slopes[i, 0, 4] = across - parameters[i, 1] * w
         slopes[i, 1, 4] = -along
+        for a in range(2):
+            for p in range(PER_CASTER):
+                slopes[i, a, p] *= factors[i, a]
     return True
+
+
+@kernel
+def pivot_path(parameters, steering, twist, i):
+    """Return the path of pivot `i` along its wheel, e·(v + ω ẑ×m), in the unit of `twist`."""
+    c, s = circle(steering[i] + parameters[i, 4])
+    lever = s * parameters[i, 3] + c * parameters[i, 2]
+    return c * twist[1] - s * twist[0] + lever * twist[2]
 
 
 @kernel
@@ -169,7 +184,8 @@ def accumulate(parameters, steering, rolled, turned, window):
     own = np.empty((n, 2, PER_CASTER))
     rows = np.empty((n, 2, 3))
     gain = np.empty((n, 2))
-    if not rate_rows(parameters, steering, rolled, turned, twist, residual, own, rows):
+    if not rate_rows(parameters, steering, (rolled, turned), window.factors, twist, residual, own,
+                     rows):
         return False
     yaw_row(rows, gain)
     middle = window.turn[0] + 0.5 * twist[2]
@@ -181,12 +197,16 @@ def accumulate(parameters, steering, rolled, turned, window):
     for i in range(n):
         c, s = circle(middle + steering[i] + parameters[i, 4])
         arc = turned[i] + twist[2]
-        length = rolled[i] * (1.0 - CHORD * arc * arc)
+        roll = rolled[i]
+        # a wheel without encoder rolls as its pivot moves
+        if window.factors[i, 0] == 0.0:
+            roll = pivot_path(parameters, steering, twist, i) / parameters[i, 0]
+        length = roll * (1.0 - CHORD * arc * arc)
         ex, ey = -s * length, c * length
         sums[i, 0] += ex
         sums[i, 1] += ey
         sums[i, 2] += turned[i]
-        travel[i, 0] += abs(parameters[i, 0] * rolled[i]) + abs(parameters[i, 1] * arc)
+        travel[i, 0] += abs(parameters[i, 0] * roll) + abs(parameters[i, 1] * arc)
         travel[i, 1] += abs(turned[i])
         # d e/dψ is e, turned by 90°
         px, py = -parameters[i, 0] * ey, parameters[i, 0] * ex
@@ -252,17 +272,57 @@ def window_rows(parameters, window, equations):
 
 
 @inner
+def turn_along(window, equations):
+    """
+    Turn the equations of wheels with a factor other than 1 along and across their paths.
+
+    The path along a wheel without encoder is only known by the others; across it, by its angle
+    alone. A chord is along whatever the speed was.
+    """
+    for i in range(len(window.begin)):
+        if window.factors[i, 0] == 1.0 and window.factors[i, 1] == 1.0:
+            continue
+        ex, ey = window.sums[i, 0], window.sums[i, 1]
+        length = math.hypot(ex, ey)
+        if length == 0.0:
+            c, s = circle(window.begin[i] + 0.5 * (window.sums[i, 2] + window.turn[0]))
+            ex, ey = -s, c
+            length = 1.0
+        ex /= length
+        ey /= length
+        j = 2 * i
+        first = equations.value[j]
+        second = equations.value[j + 1]
+        equations.value[j] = ex * first + ey * second
+        equations.value[j + 1] = ey * first - ex * second
+        turn_rows(equations.of_step, j, ex, ey)
+        turn_rows(equations.of_parameters, j, ex, ey)
+
+
+@kernel
+def turn_rows(rows, j, ex, ey):
+    """Turn the rows j, j + 1 of x and y into those along and across the direction (ex, ey)."""
+    for k in range(rows.shape[1]):
+        first = rows[j, k]
+        second = rows[j + 1, k]
+        rows[j, k] = ex * first + ey * second
+        rows[j + 1, k] = ey * first - ex * second
+
+
+@inner
 def variances(parameters, window, wheel_step, steering_step, creep, out):
     """
-    Write the variance (n,) of both components of F of each caster, m².
+    Write the variance (2n,) of both components of F of each caster, m².
 
     Rounding of all angles at both ends (Δ²/12 each, the mean of both directions), rounding of the
     steering angle within the window (one error for all of it, less where many counts are passed),
-    and `creep`: standard deviation of the path of a contact per its length.
+    and `creep`: standard deviation of the path of a contact per its length. A component with a
+    factor below 1 has more of it, and is infinite at 0.
     """
+    factors = window.factors
     sums = window.sums
     travel = window.travel
-    for i in range(len(out)):
+    for i in range(len(sums)):
         r = parameters[i, 0]
         d = parameters[i, 1]
         ends = ((r * wheel_step)**2 + (d * steering_step)**2) / 12.0
@@ -271,7 +331,9 @@ def variances(parameters, window, wheel_step, steering_step, creep, out):
         if steering_step > 0.0:
             passed += travel[i, 1] / steering_step
         held = (path * steering_step)**2 / 12.0 / passed
-        out[i] = ends + held + (creep * travel[i, 0])**2
+        for a in range(2):
+            slip = creep * travel[i, 0] / factors[i, a]
+            out[2 * i + a] = ends + held + slip**2 if factors[i, a] > 0.0 else math.inf
 
 
 @inner
@@ -291,7 +353,7 @@ def eliminate(equations):
     spread = equations.spread
     m, k = of_parameters.shape
     for j in range(m):
-        scale = 1.0 / math.sqrt(variance[j // 2])
+        scale = 1.0 / math.sqrt(variance[j])
         value[j] *= scale
         for a in range(3):
             of_step[j, a] *= scale
@@ -398,14 +460,21 @@ class WindowResults(NamedTuple):
 
 
 def compute_windows(parameters: np.ndarray, steering: np.ndarray, wheel: np.ndarray,
-                    cut: np.ndarray, noise: np.ndarray) -> WindowResults:
-    """Return all windows of a recording; see `windows`."""
+                    cut: np.ndarray, noise: np.ndarray, factors: np.ndarray | None = None
+                    ) -> WindowResults:
+    """
+    Return all windows of a recording; see `windows`.
+
+    `factors` (n, 2) are those of the rows along and across each wheel, by default 1.
+    """
     w = len(cut)
     n = steering.shape[1]
     out = WindowResults(np.empty((w, 2 * n - 3)), np.empty((w, 2 * n - 3, PER_CASTER * n)),
                         np.empty((w, 3)), np.empty((w, 3, PER_CASTER * n)), np.empty((w, 3, 3)),
                         np.empty(w))
-    windows(parameters, (steering, wheel), cut, noise, MotionWindow.new(n).block,
+    window = MotionWindow.new(n)
+    window.factors[:] = 1.0 if factors is None else factors
+    windows(parameters, (steering, wheel), cut, noise, window.block,
             WindowEquations.new(n).block, out)
     return out
 
@@ -447,6 +516,7 @@ def windows(parameters, angles, cut, noise, window_block, equations_block, out):
                 middle[i] = steering[k, i] + 0.5 * turned[i]
             good = good and accumulate(parameters, middle, rolled, turned, window)
         window_rows(parameters, window, equations)
+        turn_along(window, equations)
         variances(parameters, window, noise[0], noise[1], noise[2], equations.variance)
         good = good and eliminate(equations)
         in_sizes(parameters, equations.value[3:], equations.of_parameters[3:])

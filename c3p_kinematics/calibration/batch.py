@@ -24,6 +24,7 @@ from c3p_kinematics.calibration.parameters import (
     CalibrationSettings,
     calibrated,
     parameters_of,
+    redundant_rows,
     window_length,
 )
 from c3p_kinematics.calibration.recording import (
@@ -124,6 +125,8 @@ class _Windows:
         self.cut = _split(cut(robot, self.recording, length), sorted(ends))
         w = len(self.cut)
         n = robot.count
+        self.factors = robot.rows
+        self.good: Array | None = None
         self.value, self.jacobian = np.empty((w, 2 * n - 3)), np.empty((w, 2 * n - 3, 5 * n))
         self.step, self.of = np.empty((w, 3)), np.empty((w, 3, 5 * n))
         self.spread, self.travel = np.empty((w, 3, 3)), np.empty(w)
@@ -138,7 +141,8 @@ class _Windows:
     def compute(self, parameters: Array, noise: Array) -> None:
         """Compute all windows with `parameters`."""
         found: kernels.WindowResults = kernels.compute_windows(
-            parameters, self.recording.steering, self.recording.wheel_angle, self.cut, noise)
+            parameters, self.recording.steering, self.recording.wheel_angle, self.cut, noise,
+            self.factors)
         self.value, self.jacobian, self.step, self.of, self.spread, self.travel = found
 
     def chain(self, begin: float, end: float) -> Chain:
@@ -285,7 +289,10 @@ class _Fit:
         self.path = 0.0
         for part in parts:
             part.compute(parameters, settings.noise)
-            good = part.travel >= shortest
+            # by the described lengths, so that all fits have the same windows
+            if part.good is None:
+                part.good = part.travel >= shortest
+            good = part.good
             values.append(part.value[good])
             jacobians.append(part.jacobian[good] * deviation)
             self.path += float(part.travel[good].sum())
@@ -299,7 +306,9 @@ class _Fit:
         if not len(self.values):
             raise CalibrationError('no window with motion: drive further than '
                                    f'{window_length(robot):.2f} m, without gaps in the samples')
-        square = np.mean(self.values**2, axis=1)
+        # zeros stand for rows without an encoder
+        self._part = (2 * robot.count - 3) / redundant_rows(robot)
+        square = self._part * np.mean(self.values**2, axis=1)
         self.weights = 1.0 / (1.0 + square / (ROBUST * max(1.0, float(np.median(square)))))
         root = np.sqrt(self.weights)[:, None]
         self._windows = _normal((self.values * root).ravel(),
@@ -318,7 +327,8 @@ class _Fit:
 
     def rms(self, weights: Array) -> float:
         """Return the rms of the whitened residuals with `weights` of the windows."""
-        return float(np.sqrt(np.mean(weights[:, None] * self.values**2) / np.mean(weights)))
+        mean = self._part * np.mean(weights[:, None] * self.values**2)
+        return float(np.sqrt(mean / np.mean(weights)))
 
 
 def _normal(value: Array, row: Array) -> tuple[Array, Array]:

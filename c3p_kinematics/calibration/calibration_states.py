@@ -17,6 +17,7 @@ from c3p_kernels.state import Number, Parts, state
 class MotionWindow(Parts):
     """Motion since the begin of a window."""
 
+    factors: Annotated[Array, 'n', 2]           # of the rows along and across the wheels
     begin: Annotated[Array, 'n']                # steering angles at the begin, rad
     sums: Annotated[Array, 'n', 3]              # ∫ e(ψ_i) dθ_x,i (2), turn of the steering, rad
     slopes: Annotated[Array, '2n', '5n']        # of r_i ∫ e(ψ_i) dθ_x,i through φ
@@ -33,7 +34,7 @@ class WindowEquations(Parts):
     value: Annotated[Array, '2n']               # F, m; whitened from row 3 on
     of_step: Annotated[Array, '2n', 3]          # by (p, φ)
     of_parameters: Annotated[Array, '2n', '5n']
-    variance: Annotated[Array, 'n']             # of both components of each caster, m²
+    variance: Annotated[Array, '2n']            # of both components of each caster, m²
     step: Annotated[Array, 3]                   # change of (p, φ), m and rad
     by_parameters: Annotated[Array, 3, '5n']    # its derivative
     spread: Annotated[Array, 3, 3]              # S with SSᵀ its covariance

@@ -85,6 +85,8 @@ class WindowHistory:
         Normalised innovation squared beyond which a window contradicts an estimate.
     most : float
         Largest size of an unknown.
+    measured : int, optional
+        Equations that measurements redundantly give, the degrees of freedom; all by default.
 
     Attributes
     ----------
@@ -93,7 +95,8 @@ class WindowHistory:
         innovations.
     """
 
-    def __init__(self, rows: int, unknowns: int, limit: float, most: float) -> None:
+    def __init__(self, rows: int, unknowns: int, limit: float, most: float,
+                 measured: int | None = None) -> None:
         self._constant = np.zeros((WINDOWS, rows))
         self._rows = np.zeros((WINDOWS, rows, unknowns))
         self._squares = np.zeros(WINDOWS)
@@ -101,7 +104,7 @@ class WindowHistory:
         self._contradicted = np.zeros(WINDOWS, bool)
         self._limit = limit
         self._most = most
-        self._median = float(chdtri(rows, 0.5))
+        self._median = float(chdtri(measured or rows, 0.5))
         self.clear()
 
     def clear(self) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from c3p_description.model import CasterRobot
 from c3p_kinematics.calibration.batch import Calibration, calibrate
-from c3p_kinematics.calibration.parameters import NAMES, CalibrationSettings
+from c3p_kinematics.calibration.parameters import NAMES, CalibrationSettings, in_units
 from c3p_kinematics.calibration.recording import JointRecording, UnexplainedError
 from c3p_kinematics.calibration.references import Reference
 from c3p_kinematics.calibration.wiring import likely_wirings
@@ -105,7 +105,7 @@ def contradictions(found: Calibration) -> list[str]:
         text.append('an outside reference contradicts the joints by '
                     f'{found.references[:, 1].max():.3g} standard deviations, {UNEXPLAINED:g} at '
                     'most')
-    away = np.abs(found.change / found.prior.reshape(found.change.shape))
+    away = np.abs(in_units(found.change, found.prior.reshape(found.change.shape)))
     caster, kind = np.unravel_index(int(np.argmax(away)), away.shape)
     if away[caster, kind] > FAR:
         # radius and offset relative to the description

@@ -30,7 +30,9 @@ from c3p_kinematics.calibration.parameters import (
     CalibrationSettings,
     calibrated,
     gauge,
+    in_units,
     parameters_of,
+    redundant_rows,
     window_length,
 )
 from c3p_kinematics.calibration.words import lines
@@ -125,10 +127,12 @@ class SelfCalibration:
         wheel_step, steering_step, creep = s.calibration.noise
         self._learner = Learner.new(
             n, length=length, wheel_step=wheel_step, steering_step=steering_step, creep=creep,
-            limit=float(chdtri(2 * n - 3, CONTRADICTION)), least_gain=s.least_gain, most=s.most,
-            forgotten=length / s.memory)
+            limit=float(chdtri(redundant_rows(robot), CONTRADICTION)), least_gain=s.least_gain,
+            most=s.most, forgotten=length / s.memory)
         self._learner.deviation[:] = self._deviation
-        self._history = WindowHistory(2 * n - 3, 5 * n, self._learner.limit, s.most)
+        self._learner.window.factors[:] = robot.rows
+        self._history = WindowHistory(2 * n - 3, 5 * n, self._learner.limit, s.most,
+                                      redundant_rows(robot))
         self._unknown = self._learner.unknown
         self._covariance = self._learner.covariance
         # by the owner of a pose: covariance of its error with that of the parameters
@@ -171,11 +175,15 @@ class SelfCalibration:
         parameters = np.array(parameters, float)
         k = len(self._deviation)
         scale = np.outer(self._deviation, self._deviation)
-        normal = np.eye(k) if covariance is None else np.array(covariance, float) / scale
+        normal = np.eye(k)
+        if covariance is not None:
+            # what is known exactly stays at the prior, in whose units the others are
+            normal = in_units(np.array(covariance, float), scale)
+            normal += np.diag(np.where(self._deviation > 0.0, 0.0, 1.0))
         if parameters.shape != self._described.shape or normal.shape != (k, k):
             raise ValueError(f'parameters {parameters.shape}, covariance {normal.shape}: must be '
                              f'{self._described.shape} and {(k, k)}')
-        unknown = (parameters - self._described).ravel() / self._deviation
+        unknown = in_units((parameters - self._described).ravel(), self._deviation)
         most = self.settings.most if limited else math.inf
         if not (np.all(np.abs(unknown) <= most) and np.all(np.isfinite(unknown))):
             raise ValueError(f'parameters = {parameters.tolist()}: must be finite and within '
@@ -306,7 +314,7 @@ class SelfCalibration:
         self._unknown[:] = found.unknown
         self._covariance[:] = found.covariance
         # errors of a pose are correlated with what the joints do not observe, which is the same
-        basis = np.linalg.qr(gauge(self._described) / self._deviation[:, None])[0]
+        basis = np.linalg.qr(in_units(gauge(self._described), self._deviation[:, None]))[0]
         self._crosses[:] = self._crosses @ basis @ basis.T
 
     def _write(self) -> None:

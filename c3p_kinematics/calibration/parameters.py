@@ -25,6 +25,9 @@ from c3p_kinematics.singularity import length_scale
 # mean path of the casters in a window per size of the robot
 WINDOW = 0.7
 
+# deviation of the angle at which a wheel is mounted, rad
+MOUNTED = math.radians(0.3)
+
 # attributes of a robot that are calibrated
 FIELDS = ('wheel_radius', 'caster_offset', 'hip_position', 'steering_zero')
 
@@ -43,11 +46,17 @@ class Prior(DescriptionErrors):
     """
 
     def deviations(self, robot: CasterRobot) -> Array:
-        """Return the standard deviation of each parameter (5n,), m and rad."""
+        """
+        Return the standard deviation of each parameter (5n,), m and rad.
+
+        A fixed wheel has no encoder whose zero may be wrong: its angle is that of its mounting,
+        `MOUNTED` at most.
+        """
         n = robot.count
+        zero = np.where(robot.fixed, min(self.zero, MOUNTED), self.zero)
         return np.column_stack([
             self.radius * robot.wheel_radius, self.offset * robot.caster_offset,
-            np.full((n, 2), self.hip), np.full(n, self.zero)]).ravel()
+            np.full((n, 2), self.hip), zero]).ravel()
 
 
 @dataclass(frozen=True)
@@ -91,6 +100,24 @@ def parameters_of(robot: CasterRobot) -> Array:
     """Return the described parameters (n, 5): β is 0."""
     return np.ascontiguousarray(np.column_stack(
         [robot.wheel_radius, robot.caster_offset, robot.hip_position, np.zeros(robot.count)]))
+
+
+def redundant_rows(robot: CasterRobot) -> int:
+    """Return the number of rows of measurement beyond the three of the motion, 1 at least."""
+    return max(int(np.count_nonzero(robot.rows)) - 3, 1)
+
+
+def in_units(value: Array, deviation: Array) -> Array:
+    """
+    Return `value` / `deviation`, 0 for what is known exactly: an offset d = 0.
+
+    Examples
+    --------
+    >>> in_units(np.array([0.3, 0.0]), np.array([0.1, 0.0])).round(3).tolist()
+    [3.0, 0.0]
+    """
+    known = deviation == 0.0
+    return np.where(known, 0.0, value / np.where(known, 1.0, deviation))
 
 
 def window_length(robot: CasterRobot) -> float:

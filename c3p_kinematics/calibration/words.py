@@ -54,10 +54,14 @@ def lines(robot: CasterRobot, parameters: Array, covariance: Array) -> dict[str,
     out = {}
     for i in range(robot.count):
         parts = []
+        d = described[i, 1]
         for k, (name, scale, unit, digits) in enumerate((
                 ('radius', 100.0 / described[i, 0], ' %', 2),
-                ('offset', 100.0 / described[i, 1], ' %', 2), ('hip x', 1e3, ' mm', 2),
+                ('offset', 100.0 / d if d > 0.0 else 0.0, ' %', 2), ('hip x', 1e3, ' mm', 2),
                 ('hip y', 1e3, ' mm', 2), ('zero', np.degrees(1.0), '°', 3))):
+            # an offset of zero is exact, and the radius of a wheel without encoder shows nowhere
+            if scale == 0.0 or (k == 0 and robot.rows[i, 0] == 0.0):
+                continue
             value = f'{scale * change[i, k]:+.{digits}f}'.replace('-', '−')
             parts.append(f'{name} {value}{unit} ± {scale * deviation[i, k]:.{digits}f}{unit}')
         out[f'caster {i + 1}'] = ', '.join(parts)

@@ -90,8 +90,8 @@ def rows(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike) -> Array:
     fitted = np.empty(3)
     velocity = np.empty((n, 2, 3))
     for k in range(len(angles)):
-        if not kernels.rate_rows(parameters, angles[k], wheel[k], steer[k], fitted, residual,
-                                 own, velocity):
+        if not kernels.rate_rows(parameters, angles[k], (wheel[k], steer[k]), robot.rows.copy(),
+                                 fitted, residual, own, velocity):
             raise ValueError(f'steering[{k}] = {angles[k].tolist()}: all contact points coincide')
         full = np.zeros((n, 2, n, kernels.PER_CASTER))
         full[np.arange(n), :, np.arange(n)] = own
