@@ -38,7 +38,7 @@ from c3p_multibody.constraints import (
 )
 from c3p_multibody.constraints import _step_kernels as kernels
 from c3p_multibody.constraints.constraint_states import ConstrainedSystem
-from c3p_multibody.constraints.motion import STABILISATIONS
+from c3p_multibody.constraints.motion_settings import STABILISATIONS
 from c3p_multibody.trees import Body, Joint, Tree, bias, crba
 
 ROUNDS, RUN, BATCH = 41, 5e-4, 256

@@ -17,7 +17,8 @@ from c3p_multibody.constraints.kinds import (
     RollingWheel,
     Weld,
 )
-from c3p_multibody.constraints.motion import ConstrainedMotion, MotionSettings
+from c3p_multibody.constraints.motion import ConstrainedMotion
+from c3p_multibody.constraints.motion_settings import MotionSettings
 from c3p_multibody.constraints.null_space import (
     RANK_TOLERANCE,
     NullSpace,
