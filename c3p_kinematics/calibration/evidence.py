@@ -26,8 +26,15 @@ WINDOWS = 64
 # 10^5 windows, and noise is not as white as the model states
 CHANGED = 16.0
 
-# windows from which the noise is measured
+# windows from which the noise is measured, and that of another estimate
 LEAST = 16
+FEW = 6
+
+# information gain, nats, below which the innovation of a window is mostly noise
+KNOWN = 0.75
+
+# part of the windows from whose largest innovation the noise is measured: a quarter may have slip
+QUARTILE = 0.75
 
 # limits of the noise factor: windows are not taken as better than the encoders state; above the
 # second no lengths explain the motion (explained.py)
@@ -91,8 +98,8 @@ class WindowHistory:
     Attributes
     ----------
     noise : float
-        Residuals in units of their stated noise, from 1 to `LARGEST_NOISE`: by the median of the
-        innovations.
+        Residuals in units of their stated noise, from 1 to `LARGEST_NOISE`, by the upper quartile
+        of the innovations.
     """
 
     def __init__(self, rows: int, unknowns: int, limit: float, most: float,
@@ -104,7 +111,7 @@ class WindowHistory:
         self._contradicted = np.zeros(WINDOWS, bool)
         self._limit = limit
         self._most = most
-        self._median = float(chdtri(measured or rows, 0.5))
+        self._quartile = float(chdtri(measured or rows, 1.0 - QUARTILE))
         self.clear()
 
     def clear(self) -> None:
@@ -145,9 +152,11 @@ class WindowHistory:
 
     def measure_noise(self) -> float:
         """Update `noise` by the windows that are kept, and return it."""
-        if self._count >= LEAST:
-            median = float(np.median(self._squares[self._order()]))
-            self.noise = min(max(1.0, math.sqrt(median / self._median)), LARGEST_NOISE)
+        order = self._order()
+        # innovations of an uncertain estimate show its errors, not the noise
+        known = self._squares[order[self._gains[order] < KNOWN]]
+        if len(known) >= LEAST:
+            self.noise = self._noise_of(known)
         return self.noise
 
     def warm_up(self) -> None:
@@ -162,11 +171,22 @@ class WindowHistory:
         cost = 0.5 * np.minimum(self._squares[order] / self.noise**2, self._limit)
         if cost.sum() + self._gains[order].sum() < CHANGED:
             return None
-        found = [self._explained(start, order, self.noise) for start in starts]
-        best, squares = max(found, key=lambda one: one[0].gain)
+        found = [(start, *self._explained(start, order, self.noise)) for start in starts]
+        start, best, squares = max(found, key=lambda one: one[1].gain)
         if best.gain < CHANGED:
             return None
-        return self._taken(best, squares, order)
+        # on a floor that is worse than stated, lengths that fit its noise are no better
+        noise = self._noise_of(squares[:best.windows])
+        if noise > self.noise:
+            best, squares = self._explained(start, order, noise)
+        return None if best.gain < CHANGED else self._taken(best, squares, order)
+
+    def _noise_of(self, squares: Array) -> float:
+        """Return the noise factor of innovations (c,) squared, 1 where they are too few."""
+        if len(squares) < FEW:
+            return 1.0
+        ratio = float(np.quantile(squares, QUARTILE)) / self._quartile
+        return min(max(1.0, math.sqrt(ratio)), LARGEST_NOISE)
 
     def _explained(self, start: Start, order: Array, noise: float) -> tuple[BetterEstimate, Array]:
         windows = self._constant, self._rows, self._squares, self._gains
