@@ -7,6 +7,7 @@ import argparse
 import math
 import sys
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from c3p_bringup.cli.common import (
     finite,
     make_places,
     named_bag,
+    not_negative,
     positive,
     rows,
     show,
@@ -40,6 +42,10 @@ PRIOR = (('radius', 'PERCENT', 'wheel radii (default: 0.3)'),
          ('offset', 'PERCENT', 'caster offsets (default: 2.0)'),
          ('hip', 'MM', 'hip positions in x and y (default: 1.7)'),
          ('zero', 'DEG', 'steering zeros (default: 0.3)'))
+
+# units that may follow a number, which then is in this unit, and their ratio to the option's unit
+WRITTEN = {'PERCENT': {'%': 1.0, 'percent': 1.0}, 'MM': {'mm': 1.0, 'cm': 10.0, 'm': 1000.0},
+           'DEG': {'deg': 1.0, '°': 1.0, 'rad': math.degrees(1.0)}}
 
 # the exit code of drives that no lengths explain
 UNEXPLAINED = 1
@@ -85,11 +91,33 @@ def add_calibrate(commands: Any) -> None:
     errors.add_argument('--creep', type=positive, default=0.2, metavar='PERCENT',
                         help='error of the path of a wheel contact, by scrub and tyre (default: '
                              '%(default)s)')
+    errors.add_argument('--skew', type=not_negative, default=3.0, metavar='MS',
+                        help='standard deviation of the age of each joint within a sample, which '
+                             'is estimated; 0: all joints are of one instant (default: '
+                             '%(default)s)')
     for name, unit, what in PRIOR:
-        errors.add_argument(f'--prior-{name}', type=positive, metavar=unit,
-                            help=f'standard deviation of the described {what}')
+        errors.add_argument(f'--prior-{name}', type=partial(_with_unit, unit), metavar=unit,
+                            help=f'standard deviation of the described {what}; a unit may follow '
+                                 'the number')
     add_results(command, 'out/calibrate', 'robot file and picture')
     command.set_defaults(run=run)
+
+
+def _with_unit(unit: str, text: str) -> float:
+    """
+    Return a positive number in `unit`, which the text may name or replace by a related one.
+
+    Examples
+    --------
+    >>> _with_unit('DEG', '3deg'), _with_unit('MM', '2cm'), _with_unit('PERCENT', '5')
+    (3.0, 20.0, 5.0)
+    """
+    number = text.strip()
+    # the longest first: mm ends with m
+    for name in sorted(WRITTEN[unit], key=len, reverse=True):
+        if number.endswith(name):
+            return WRITTEN[unit][name] * positive(number[:-len(name)].strip())
+    return positive(number)
 
 
 def _add_drive(command: argparse.ArgumentParser) -> None:
@@ -123,7 +151,8 @@ def run(arguments: argparse.Namespace) -> int:
     make_places(arguments.out, arguments.json)
     settings = CalibrationSettings(
         _prior(arguments), wheel_resolution=2 * math.pi / arguments.counts[0],
-        steering_resolution=2 * math.pi / arguments.counts[1], creep=0.01 * arguments.creep)
+        steering_resolution=2 * math.pi / arguments.counts[1], creep=0.01 * arguments.creep,
+        skew=1e-3 * arguments.skew)
     if arguments.drive:
         arguments.robot = arguments.robot or 'c3p'
         arguments.bags = arguments.bags or [arguments.out / 'bag']

@@ -13,6 +13,9 @@ from c3p_kinematics.calibration.batch import OUTLIER, Calibration
 from c3p_kinematics.calibration.parameters import DOUBTFUL, NAMES, Prior
 from c3p_kinematics.calibration.words import file_text, lines, relative_to_gauge
 
+# difference of ages that is noted, s: some 2 mm at 1 m/s
+NOTED_SKEW = 2e-3
+
 # part of the prior deviation that is left, above which a parameter was not seen
 UNSEEN = 0.9
 
@@ -39,10 +42,20 @@ def metrics_of(found: Calibration, references: int) -> dict[str, Any]:
                         'outliers': int(np.sum(found.weights < OUTLIER))},
             'path_m': found.path, 'residual_rms': {'before': found.rms_before,
                                                    'after': found.rms_after},
-            'noise_factor': found.noise,
+            'noise_factor': found.noise, 'ages': _ages(found),
             'references': {'count': references, 'largest_before': _largest(found, 0),
                            'largest_after': _largest(found, 1)},
             'covariance': found.covariance.tolist(), 'notes': notes(found)}
+
+
+def _ages(found: Calibration) -> dict[str, Any] | None:
+    """Return age and deviation of each joint less their mean; None where none is estimated."""
+    if not len(found.ages):
+        return None
+    joints = (*found.described.steering_joints, *found.described.wheel_joints)
+    mean = found.ages[:, 0].mean()
+    return {name: {'value_s': float(age - mean), 'deviation_s': float(deviation)}
+            for name, (age, deviation) in zip(joints, found.ages, strict=True)}
 
 
 def _largest(found: Calibration, column: int) -> float | None:
@@ -65,6 +78,12 @@ def notes(found: Calibration) -> list[str]:
         text.append(f'WARNING: residuals are {found.rms_after:.1f} times their noise: wheels slip '
                     'or creep more than --creep states, or the description misses something; '
                     'compare with another drive before using the file')
+    if len(found.ages):
+        apart = np.ptp(found.ages[:, 0])
+        if apart > NOTED_SKEW:
+            text.append(f'joints of one sample are up to {1e3 * apart:.1f} ms apart, which the '
+                        'lengths allow for; sample them together, or state it as sample_skew of '
+                        'sensed_kinematics')
     if found.noise > 1.0:
         text.append(f'all intervals are for residuals that are {found.noise:.2f} times their '
                     'noise')

@@ -31,6 +31,7 @@ from c3p_kinematics.calibration.recording import (
     CalibrationError,
     JointRecording,
     UnexplainedError,
+    at_one_instant,
     checked,
     cut,
 )
@@ -56,6 +57,9 @@ ROBUST = 4.0
 
 # weight of a window below which it counts as slipping
 OUTLIER = 0.3
+
+# change of an age for the derivative by it, s
+AGE_STEP = 1e-3
 
 # mean path of the casters that a window must have, part of the full length
 SHORTEST = 0.2
@@ -84,6 +88,9 @@ class Calibration:
         Largest whitened residual of each outside reference, before and after.
     noise : float
         Factor s of the deviations of all windows, 1 or greater.
+    ages : (2n, 2) array, s
+        Age of steering and wheel angles within a sample, and its standard deviation; without
+        `CalibrationSettings.skew` none, (0, 2).
     """
 
     described: CasterRobot
@@ -96,6 +103,7 @@ class Calibration:
     rms_after: float
     references: Array
     noise: float
+    ages: Array
 
     @property
     def robot(self) -> CasterRobot:
@@ -138,12 +146,21 @@ class _Windows:
                                    f'to {times[-1]:g} s')
         return int(np.argmin(np.abs(times - time)))
 
-    def compute(self, parameters: Array, noise: Array) -> None:
-        """Compute all windows with `parameters`."""
-        found: kernels.WindowResults = kernels.compute_windows(
-            parameters, self.recording.steering, self.recording.wheel_angle, self.cut, noise,
-            self.factors)
+    def compute(self, parameters: Array, noise: Array, ages: Array) -> None:
+        """Compute all windows with `parameters`, and ages of the joints where there are any."""
+        found = self._results(parameters, noise, ages)
         self.value, self.jacobian, self.step, self.of, self.spread, self.travel = found
+        for k in range(len(ages)):
+            # by each age; references have no part in it: the ends of a drive are at rest
+            later = self._results(parameters, noise, ages + AGE_STEP * (np.arange(len(ages)) == k))
+            slope = (later.value - found.value) / AGE_STEP
+            self.jacobian = np.concatenate([self.jacobian, slope[:, :, None]], axis=2)
+        self.of = np.pad(self.of, ((0, 0), (0, 0), (0, len(ages))))
+
+    def _results(self, parameters: Array, noise: Array, ages: Array) -> kernels.WindowResults:
+        seen = at_one_instant(self.recording, ages) if len(ages) else self.recording
+        return kernels.compute_windows(parameters, seen.steering, seen.wheel_angle, self.cut,
+                                       noise)
 
     def chain(self, begin: float, end: float) -> Chain:
         """Return the motion from `begin` to `end` of a reference, s."""
@@ -215,17 +232,23 @@ def calibrate(robot: CasterRobot, recordings: Sequence[JointRecording],
     parts = [_Windows(robot, recording, [r for r in references if r.recording == k])
              for k, recording in enumerate(recordings)]
     described = parameters_of(robot)
-    deviation = settings.prior.deviations(robot)
+    prior = settings.prior.deviations(robot)
+    count = described.size
+    # ages of the joints are unknowns only where they may differ
+    deviation = np.concatenate([
+        prior, np.full(2 * robot.count if settings.skew > 0.0 else 0, settings.skew)])
 
     def parameters(unknown: Array) -> Array:
-        return np.ascontiguousarray(described + (unknown * deviation).reshape(described.shape))
+        change = unknown[:count] * prior
+        return np.ascontiguousarray(described + change.reshape(described.shape))
 
     def fit(unknown: Array) -> _Fit:
-        return _Fit(parts, parameters(unknown), settings, robot, deviation)
+        return _Fit(parts, parameters(unknown), settings, robot, deviation,
+                    (unknown * deviation)[count:])
 
-    first = fit(np.zeros(described.size))
+    first = fit(np.zeros(len(deviation)))
     try:
-        unknown, last = _minimum(fit, first, np.zeros(described.size), 1.0)
+        unknown, last = _minimum(fit, first, np.zeros(len(deviation)), 1.0)
         noise = max(1.0, last.rms(last.weights))
         if noise > 1.0:
             # once: the prior holds a noisier estimate back, which adds to its residuals
@@ -238,9 +261,11 @@ def calibrate(robot: CasterRobot, recordings: Sequence[JointRecording],
     covariance = np.linalg.inv(last.information(noise)) * np.outer(deviation, deviation)
     return Calibration(
         described=robot, parameters=parameters(unknown),
-        covariance=0.5 * (covariance + covariance.T), prior=deviation, weights=last.weights,
+        covariance=0.5 * (covariance + covariance.T)[:count, :count], prior=prior,
+        weights=last.weights,
         path=last.path, rms_before=first.rms(last.weights), rms_after=last.rms(last.weights),
-        references=np.column_stack([first.misses, last.misses]), noise=noise)
+        references=np.column_stack([first.misses, last.misses]), noise=noise,
+        ages=np.column_stack([unknown * deviation, np.sqrt(np.diag(covariance))])[count:])
 
 
 def described_residual(robot: CasterRobot, recordings: Sequence[JointRecording],
@@ -251,7 +276,7 @@ def described_residual(robot: CasterRobot, recordings: Sequence[JointRecording],
     CalibrationError: as in `calibrate`.
     """
     fit = _Fit([_Windows(robot, recording, ()) for recording in recordings], parameters_of(robot),
-               settings, robot, settings.prior.deviations(robot))
+               settings, robot, settings.prior.deviations(robot), np.zeros(0))
     return fit.rms(fit.weights)
 
 
@@ -279,7 +304,8 @@ class _Fit:
     """Information and gradient of all windows and references at one linearisation."""
 
     def __init__(self, parts: Sequence[_Windows], parameters: Array,
-                 settings: CalibrationSettings, robot: CasterRobot, deviation: Array) -> None:
+                 settings: CalibrationSettings, robot: CasterRobot, deviation: Array,
+                 ages: Array) -> None:
         shortest = SHORTEST * window_length(robot)
         values: list[Array] = []
         jacobians: list[Array] = []
@@ -288,7 +314,7 @@ class _Fit:
         rows: list[Array] = [np.zeros((0, len(deviation)))]
         self.path = 0.0
         for part in parts:
-            part.compute(parameters, settings.noise)
+            part.compute(parameters, settings.noise, ages)
             # by the described lengths, so that all fits have the same windows
             if part.good is None:
                 part.good = part.travel >= shortest

@@ -73,16 +73,20 @@ class CalibrationSettings:
     creep : float
         Standard deviation of the path of a contact point per its length: error budget of caster
         scrub, shift of the contact patch and camber of the tyre.
+    skew : float, s
+        Standard deviation of the age of each joint's angles within a sample, which is estimated
+        with the lengths; 0 takes all joints of a sample as of one instant.
     """
 
     prior: Prior = field(default_factory=Prior)
     wheel_resolution: float = 2.0 * math.pi / 2000
     steering_resolution: float = 2.0 * math.pi / 4096
     creep: float = LearningParameters.creep
+    skew: float = 0.0
 
     def __post_init__(self) -> None:
         """Reject values out of range."""
-        for name in ('wheel_resolution', 'steering_resolution', 'creep'):
+        for name in ('wheel_resolution', 'steering_resolution', 'creep', 'skew'):
             if not 0.0 <= getattr(self, name) < math.inf:
                 raise ValueError(f'{name} = {getattr(self, name)}: must be finite and not '
                                  'negative')

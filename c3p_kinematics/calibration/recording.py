@@ -65,6 +65,33 @@ def checked(robot: CasterRobot, recording: JointRecording) -> JointRecording:
     return JointRecording(time, *(np.unwrap(a, axis=0) for a in angles))
 
 
+def at_one_instant(recording: JointRecording, ages: Array) -> JointRecording:
+    """
+    Return a recording whose joints are of one instant, from samples with joints of different age.
+
+    Parameters
+    ----------
+    recording : JointRecording
+    ages : (2n,) array, s
+        Of steering angles and wheel angles: a sample at t has the angle of the instant t − age.
+
+    Examples
+    --------
+    >>> time = np.linspace(0.0, 1.0, 101)
+    >>> late = JointRecording(time, np.zeros((101, 2)), np.column_stack([time, time - 0.02]))
+    >>> found = at_one_instant(late, np.array([0.0, 0.0, 0.0, 0.02]))
+    >>> round(float(found.wheel_angle[50, 1]), 3)
+    0.5
+    """
+    joints = np.hstack([recording.steering, recording.wheel_angle])
+    for column in np.flatnonzero(ages):
+        joints[:, column] = np.interp(recording.time + ages[column], recording.time,
+                                      joints[:, column])
+    n = recording.steering.shape[1]
+    return recording._replace(steering=np.ascontiguousarray(joints[:, :n]),
+                              wheel_angle=np.ascontiguousarray(joints[:, n:]))
+
+
 def cut(robot: CasterRobot, recording: JointRecording, length: float) -> Array:
     """
     Return first and last row (w, 2) of each window with a mean caster path of `length`, m.

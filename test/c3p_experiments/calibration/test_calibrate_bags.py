@@ -109,7 +109,7 @@ def test_a_wide_prior_finds_a_wheel_that_is_far_from_its_description(drive, tmp_
     words = ['calibrate', str(drive[0]), '--robot', str(far), '--out', str(tmp_path / 'out')]
     assert main(words) == 1
     assert 'radius of caster 2' in capsys.readouterr().err
-    assert main([*words, '--prior-radius', '5', '--json', str(tmp_path / 'c.json')]) == 0
+    assert main([*words, '--prior-radius', '5%', '--json', str(tmp_path / 'c.json')]) == 0
     found = load(tmp_path / 'out' / 'calibrated.yaml').wheel_radius
     true = load(drive[1]).wheel_radius
     assert np.abs(found / true / (found / true).mean() - 1).max() < 2e-3

@@ -106,3 +106,36 @@ def test_the_prior_alone_determines_the_scale_of_slipping_wheels():
     scale = gauge(found.parameters)[:, 0] / deviation
     scale /= np.linalg.norm(scale)
     assert scale @ information @ scale == pytest.approx(1.0, abs=0.02)
+
+
+def radius_interval(found):
+    """Return the error of the mean radius, relative, and half of its 95 % interval."""
+    n = found.described.count
+    row = np.zeros((n, 5))
+    row[:, 0] = 1.0 / found.described.wheel_radius / n
+    error = row.ravel() @ found.change.ravel()
+    return error, 1.96 * np.sqrt(row.ravel() @ found.covariance @ row.ravel())
+
+
+WIDE = CalibrationSettings(Prior(radius=0.05, offset=0.1, hip=0.02, zero=np.radians(3.0)))
+
+
+@pytest.mark.parametrize('settings', [None, WIDE], ids=['default prior', 'wide prior'])
+@pytest.mark.parametrize('slip', ['each wheel', 'to one side', 'common'])
+def test_the_mean_radius_is_within_its_interval_when_wheels_slip_by_a_twentieth(
+        case, slip, settings):
+    robot, _, _ = case
+    recording, _ = towed_drive(robot, 4, 25.0, rate=100.0)
+    for seed in range(3):
+        turned = np.diff(recording.wheel_angle, axis=0)
+        part = np.random.default_rng(seed).normal(0.0, 0.05, (50, robot.count))
+        part = {'each wheel': part, 'to one side': np.abs(part),
+                'common': np.full_like(part, 0.05)}[slip]
+        wheel = np.cumsum(turned * (1.0 + part[(recording.time[:-1] / 0.5).astype(int)]), axis=0)
+        found = calibrate(robot, [recording._replace(wheel_angle=np.vstack(
+            [np.zeros((1, robot.count)), wheel]))], settings=settings)
+        error, half = radius_interval(found)
+        assert abs(error) < half
+        # the interval of the prior, of radii with offsets and hips: residuals do not narrow it
+        prior = (settings or CalibrationSettings()).prior.radius
+        assert half > 0.5 * 1.96 * prior / np.sqrt(robot.count)
