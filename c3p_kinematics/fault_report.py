@@ -115,8 +115,7 @@ class FaultReport(NamedTuple):
 
     def shared(self, share: float) -> FaultReport:
         """Return the report where single faults have only this `share` of the probability."""
-        return self if share == 1.0 or not self.alarm else self._replace(
-            probability=share * self.probability)
+        return self if share == 1.0 else self._replace(probability=share * self.probability)
 
     @property
     def caster(self) -> int:

@@ -21,6 +21,7 @@ from c3p_description.model import Array, CasterRobot
 from c3p_kinematics import _odometry_step as verdicts
 from c3p_kinematics import joint_channels
 from c3p_kinematics._odometry_step import SHORTEST_STEP, start_again, step
+from c3p_kinematics.fault_report import FaultReport
 from c3p_kinematics.gyro_fusion import GyroFusion
 from c3p_kinematics.measured_joints import MeasuredJoints, tyre_variance
 from c3p_kinematics.odometry_data import (
@@ -131,6 +132,7 @@ class Odometry:
         moved = np.full(self.robot.count, 0.01)
         for time, angle in ((0.0, still), (0.01, moved)):
             self.step(time, still, angle, still, still)
+        self._wiring.warm_up()
         if self.gyro is not None:
             self.gyro.warm_up(self._state, self.robot.geometry, self._lasting.spread)
         self.reset()
@@ -326,8 +328,12 @@ class Odometry:
             self._last.slip if reason else self._monitor.report(), self._grip.report(),
             state.hold.doubt.copy(), float(place.distance[0]), True, reason, self._skipped,
             self._rejected, self._gaps, self._repeated,
-            self._faults.report().shared(self._wiring.share),
+            self._shared(self._faults.report()),
             joint_channels.report(state.channels), self._wiring.report)
+
+    def _shared(self, faults: FaultReport) -> FaultReport:
+        """Return the report of an alarm with the probability that wrong wirings leave to it."""
+        return faults.shared(self._wiring.share) if faults.alarm else faults
 
     def _unused(self, verdict: int, time: float) -> OdometryEstimate:
         """Return the last estimate after a sample that was rejected, or taken with the next."""

@@ -186,6 +186,12 @@ class WiringMonitor:
         """Begin a new window: the motion of the present one is unknown."""
         self.window.steps[0] = self.window.due[0] = 0.0
 
+    def warm_up(self) -> None:
+        """Compile all kernels, and reset."""
+        self.judge()
+        _ = self.share
+        self.reset()
+
     def step(self, steering: Array, steered: Array, rolled: Array, dt: float) -> None:
         """
         Judge a window of motion as it is.
