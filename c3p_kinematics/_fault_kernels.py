@@ -50,7 +50,7 @@ WINDOW = 50.0
 # of the low-passed one
 ALONE = 4.0
 LEAP = 8.0
-LATE_LEAP = 5.0
+LATE_LEAP = 9.0
 
 # error of a fault's trace per its size, by the turning of the casters within the window
 OF_FAULT = 0.05
@@ -116,7 +116,7 @@ def hypotheses(geometry, motion, faults, dt):
         if geometry[i, 4] != 0.0:
             memory[i, ROLLED] += gain * (contact[i, 0] ** 2 - memory[i, ROLLED])
         memory[i, STEERED] += gain * (contact[i, 1] ** 2 - memory[i, STEERED])
-        noise_of(memory[i], faults, geometry[i, 2], variance[i])
+        noise_of(memory[i], faults, geometry[i, 2], variance[i], work.lasting[i])
         add(normal, right, rolling[i], axle[i], contact[i], variance[i])
     solve3(normal, right, twist)
     if not math.isfinite(twist[0] + twist[1] + twist[2]):
@@ -191,8 +191,8 @@ def hypotheses(geometry, motion, faults, dt):
             innovation[i, 0] = 0.0
             innovation[i, 1] = 0.0
             continue
-        add_lasting(faults.lasting_memory[i], raw[i], variance[i], (saa, scc), memory[i, AHEAD],
-                    total, faults.window[0], dt)
+        add_lasting(faults.lasting_memory[i], raw[i], variance[i], work.lasting[i], (saa, scc),
+                    memory[i, AHEAD], total, dt)
         left = total - (scc * a * a - 2.0 * sac * a * c + saa * c * c) / det
         statistic[i, BOTH] = left
         # the motion by the other casters, of this sample
@@ -235,26 +235,29 @@ def clear(normal, right):
 
 
 @inner
-def noise_of(row, faults, offset, variance):
+def noise_of(row, faults, offset, variance, lasting):
     """
     Write the variances of a contact velocity along and across by the speeds in memory.
 
     Creep of a tyre and its angle of side slip are unknown sizes of their own for each wheel,
     constant over the window and in proportion to the speed; without them, as of all unknown sizes
     with a prior, the test has their covariance, which is diagonal. Joints of other times are paths
-    of the speed times the time, and other angles of the wheels.
+    of the speed times the time, and other angles of the wheels. `lasting` is without these and
+    the rounding, which take themselves back.
     """
     noise = faults.noise
     window = faults.window[0]
     late = (faults.skew[0] / window) ** 2
-    # of a steering angle: its zero, and its turn within the error of the time
-    angle = noise[4] ** 2 + (faults.skew[0] / offset) ** 2 * row[STEERED]
+    # turn of a steering angle within the error of the time
+    angle = (faults.skew[0] / offset) ** 2 * row[STEERED]
     creep = noise[6] ** 2 * (row[ROLLED] + row[TOWED]) + noise[5] ** 2 * row[YAWED]
     rounding = (faults.rounding / window) ** 2
-    variance[0] = (noise[0] ** 2 + rounding + (noise[2] ** 2 + late) * row[ROLLED]
-                   + angle * row[TOWED] + creep)
-    variance[1] = (noise[1] ** 2 + rounding + (noise[3] ** 2 + late) * row[STEERED]
-                   + angle * row[ROLLED] + creep)
+    lasting[0] = (noise[0] ** 2 + noise[2] ** 2 * row[ROLLED] + noise[4] ** 2 * row[TOWED]
+                  + creep)
+    lasting[1] = (noise[1] ** 2 + noise[3] ** 2 * row[STEERED] + noise[4] ** 2 * row[ROLLED]
+                  + creep)
+    variance[0] = lasting[0] + rounding + late * row[ROLLED] + angle * row[TOWED]
+    variance[1] = lasting[1] + rounding + late * row[STEERED] + angle * row[ROLLED]
 
 
 @kernel
@@ -310,7 +313,8 @@ def follow_caster(geometry, motion, faults, i, dt):
     row[UNSURE] = min(back * math.exp(-along / offset * dt) * row[UNSURE] + more * dt, 1.0)
     row[HELD] += gain * (contact[0] - along - row[HELD])
     # what was seen of this caster beyond the others
-    unusual = math.hypot(LEAP * noise[0], LATE_LEAP * faults.skew[0] / faults.window[0] * speed)
+    usual = math.sqrt(row[ROLLED] + row[TOWED] + row[STEERED])
+    unusual = math.hypot(LEAP * noise[0], LATE_LEAP * faults.skew[0] / faults.window[0] * usual)
     for k in range(2):
         news = contact[0] - ahead if k == 0 else across
         row[IN + k] += gain * (news - row[IN + k])

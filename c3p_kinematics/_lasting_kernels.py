@@ -9,10 +9,11 @@ every independent sample adds to
 
     A = Σ g² S,   B = Σ g z,   E = Σ z²/S,   and   b = B/A ± 1/√A.
 
-B²/A is the part of E that a constant b explains. `Ratios` of odometry_states.py has these sums;
-they fade over a path. The ratio of a wheel has ``x = v``, its speed along by the others. A play b
-of a steering gear lets the encoder lag by b/2 behind its joint, ``x = ½ s v`` across with s = ±1
-the sense in which the encoder last turned; a wrong zero, x = v across, is a second unknown.
+B²/A is the part of E that a constant b explains. ``lasting_memory`` of the state `Faults` has
+these sums; they fade over a path. The ratio of a wheel has ``x = v``, its speed along by the
+others. A play b of a steering gear lets the encoder lag by b/2 behind its joint, ``x = ½ s v``
+across with s = ±1 the sense in which the encoder last turned; a wrong zero, x = v across, is a
+second unknown.
 """
 
 from __future__ import annotations
@@ -22,13 +23,15 @@ import math
 from c3p_kernels.compiled import inner, kernel
 
 # columns of the memory: of the ratio information, score, energy, number of windows, χ² of all; of
-# the play the same three, then of the zero information and score, and of both; place of the
-# encoder within the play; products of innovations across, with themselves and with those before
+# the play information, score, energy; of the zero information and score, and information of both;
+# energies by noise of the ratio and of the play; place of the encoder within the play; products of
+# innovations across, with themselves and with those before, and what is expected of the former
 (INFORMATION, SCORE, ENERGY, WINDOWS, TOTAL, PLAY_INFORMATION, PLAY_SCORE, PLAY_ENERGY,
- ZERO_INFORMATION, ZERO_SCORE, BOTH_INFORMATION, SENSE, ROUGH, ALTERNATING, EXPECTED) = range(15)
+ ZERO_INFORMATION, ZERO_SCORE, BOTH_INFORMATION, NOISE, PLAY_NOISE, SENSE, ROUGH, ALTERNATING,
+ EXPECTED) = range(17)
 
-# correlation time of creep, s: samples within it are one
-CREEP_TIME = 0.25
+# correlation time of creep behind the low-pass, s: samples within it are one
+CREEP_TIME = 0.35
 
 # speed below which nothing is learned, m/s
 LEAST_SPEED = 0.01
@@ -76,7 +79,7 @@ ROUGHER = 9.0
 
 
 @inner
-def add_lasting(row, residual, variance, left, speed, total, window, dt):
+def add_lasting(row, residual, variance, lasting, left, speed, total, dt):
     """
     Add a sample to the sums of a caster.
 
@@ -86,31 +89,34 @@ def add_lasting(row, residual, variance, left, speed, total, window, dt):
         Of the memory.
     residual : (2,) array, m/s
         Low-passed, of the fit to all casters.
-    variance : (2,) array, m²/s²
+    variance, lasting : (2,) arrays, m²/s²
+        Of the residual, and its part that does not take itself back: a wrong time or count does.
     left : (2,) tuple
         Part S of each row that the others can check.
     speed : float, m/s
         Along the wheel by the others.
     total : float
         χ² of all casters.
-    window, dt : float, s
-        Of the low-pass; since the sample before.
+    dt : float, s
+        Since the sample before.
     """
     if abs(speed) < LEAST_SPEED:
         return
-    weight = 0.5 * dt / (window + CREEP_TIME)
+    weight = 0.5 * dt / CREEP_TIME
     keep = math.exp(-abs(speed) * dt / FADING_PATH)
     for k in range(SENSE):
         row[k] *= keep
-    deviation = math.sqrt(variance[0])
+    deviation = math.sqrt(lasting[0])
     gain = speed / deviation
     z = residual[0] / deviation
     row[INFORMATION] += weight * gain * gain * left[0]
     row[SCORE] += weight * gain * z
     row[ENERGY] += weight * z * z / max(left[0], 1e-3)
     row[WINDOWS] += weight
+    row[NOISE] += weight * variance[0] / lasting[0]
+    row[PLAY_NOISE] += weight * variance[1] / lasting[1]
     row[TOTAL] += weight * total
-    deviation = math.sqrt(variance[1])
+    deviation = math.sqrt(lasting[1])
     gain = speed / deviation
     half = 0.5 * row[SENSE] / TURNED * gain
     z = residual[1] / deviation
@@ -148,6 +154,13 @@ def estimate(information, score):
     return score / information, 1.0 / math.sqrt(information)
 
 
+@kernel
+def remains(row, explained):
+    """Return the mean χ² that remains without what is `explained`; errors grow with the fault."""
+    total = row[TOTAL] / row[WINDOWS]
+    return (total - explained / row[WINDOWS]) / (1.0 + OF_FAULT**2 * total)
+
+
 @inner
 def judge_lasting(faults):
     """
@@ -160,6 +173,7 @@ def judge_lasting(faults):
     expected = faults.noise[2] ** 2 + (ZERO_ALONG * faults.noise[4]) ** 2
     degrees = 2.0 * n - 3.0
     most = 0.0
+    rough = roughest(faults.lasting_memory)
     for i in range(n):
         row = faults.lasting_memory[i]
         size = faults.lasting_size[i]
@@ -178,21 +192,31 @@ def judge_lasting(faults):
         if row[WINDOWS] < LEAST_WINDOWS:
             continue
         explained = row[SCORE] * ratio
-        free = row[ENERGY] - row[WINDOWS]
-        rest = (row[TOTAL] - explained) / row[WINDOWS]
+        free = row[ENERGY] - row[NOISE]
+        rest = remains(row, explained)
         if explained > EXPLAINED * free and rest < REMAINS * degrees:
             faults.lasting[i, 0] = (ratio * ratio / (deviation * deviation + expected)
                                     / CONTRADICTS)
         explained = play_score * play
-        free = row[PLAY_ENERGY] - row[WINDOWS] - row[ZERO_SCORE] ** 2 / zero
-        rest = (row[TOTAL] - explained) / row[WINDOWS]
+        free = row[PLAY_ENERGY] - row[PLAY_NOISE] - row[ZERO_SCORE] ** 2 / zero
+        rest = remains(row, explained)
         if play > 0.0 and explained > PLAY_EXPLAINED * free and rest < REMAINS * degrees:
             faults.lasting[i, 1] = (play * play / (play_deviation**2 + PLAY**2) / CONTRADICTS)
-        if white(faults, i):
+        if i == rough and white(faults, i):
             faults.lasting[i, 2] = row[ROUGH] / (ROUGHER * row[EXPECTED])
         for k in range(3):
             most = max(most, faults.lasting[i, k])
     return most
+
+
+@kernel
+def roughest(memory):
+    """Return the caster with the largest errors of single samples; others show a part of them."""
+    best = 0
+    for i in range(1, len(memory)):
+        if memory[i, ROUGH] * memory[best, EXPECTED] > memory[best, ROUGH] * memory[i, EXPECTED]:
+            best = i
+    return best
 
 
 @inner
@@ -218,6 +242,7 @@ def odds_of_ratio(faults, i):
         return 0.0
     # errors of the trace grow with the fault
     reduced = 1.0 / (1.0 + OF_FAULT**2 * row[ENERGY] / row[WINDOWS])
-    left = reduced * (row[ENERGY] - explained)
+    late = row[NOISE] - row[WINDOWS]
+    left = max(reduced * (row[ENERGY] - explained - late), 0.0)
     cost = math.log1p(TYPICAL**2 * row[INFORMATION] / row[WINDOWS])
     return math.exp(min(max(0.5 * ((row[WINDOWS] - 1.0) * cost - left) - RARER, -50.0), 50.0))

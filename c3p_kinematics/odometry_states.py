@@ -18,7 +18,7 @@ from c3p_kernels.state import Number, Parts, state
 MEMORY = 20
 
 # the same of lasting faults, see _lasting_kernels.py
-LASTING = 15
+LASTING = 17
 
 # kinds of faults, see fault_report.py
 KINDS = 12
@@ -81,6 +81,7 @@ class FaultWork(Parts):
     """Space for the comparison of the hypotheses."""
 
     variance: Annotated[Array, 'n', 2]      # of contact velocities, m²/s²
+    lasting: Annotated[Array, 'n', 2]       # the same without wrong times and counts
     raw: Annotated[Array, 'n', 2]           # residuals, m/s
     value: Annotated[Array, 'n', 2]         # the same in base_link, m/s
     normal: Annotated[Array, 3, 3]          # normal equations of all casters

@@ -138,7 +138,7 @@ def watch(robot: CasterRobot, joints: Joints, steps: tuple[float, float], timing
 
 
 def labelled(probability: Array) -> Array:
-    """Return probabilities (k, n, 6) of `LABELS`."""
+    """Return probabilities (k, n, 8) of `LABELS`."""
     out = np.zeros((*probability.shape[:2], len(LABELS)))
     for kind, label in enumerate(LABEL_OF):
         out[..., label] += probability[..., kind]
