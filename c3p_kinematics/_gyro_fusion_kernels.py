@@ -170,13 +170,14 @@ def propagate(f, span, spread, dx, dy, count):
 
 
 @inner
-def compare_turn(f, span, gyro):
+def compare_turn(f, span, gyro, noise):
     """
-    Return the turn by the gyro less the one expected, its variance, and that by the joints.
+    Return the turn by the gyro less the one expected, and the variance of that.
 
-    With u = (duration, turn, −change of the rate) the turn of the gyro deviates by u·(bias, scale,
-    latency) and noise. ``by_turn``, ``by_spread`` and ``by_rounded`` of `f` are the covariances
-    of y = u·errors + error of the turn by the joints with x, and with c. The error of the turn
+    `noise` is the variance of the turn by the gyro alone. With u = (duration, turn, −change of the
+    rate) the turn of the gyro deviates by u·(bias, scale, latency) and noise. ``by_turn``,
+    ``by_spread`` and ``by_rounded`` of `f` are the covariances of y = u·errors + error of the turn
+    by the joints with x, and with c. The error of the turn
     ends with that of the last sample, and begins without that of the first: `reach_end` follows.
     """
     n = f.rounded.shape[1]
@@ -212,7 +213,7 @@ def compare_turn(f, span, gyro):
         of_joints += (t[2, j] + own) * t[2, j]
     variance = (duration * f.by_turn[3] + turned * f.by_turn[4] + change * f.by_turn[5]
                 + of_joints)
-    variance += max(f.walk, f.samples.density[0]) * duration
+    variance += noise
     expected = (turned * (1.0 + f.estimate[1]) + duration * f.estimate[0]
                 + change * f.estimate[2])
     return gyro - expected, variance

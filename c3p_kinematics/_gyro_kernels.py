@@ -27,7 +27,7 @@ from c3p_kinematics._gyro_fusion_kernels import (
     reach_end,
     renew_gyro,
 )
-from c3p_kinematics._gyro_sample_kernels import angle_at, newest_time
+from c3p_kinematics._gyro_sample_kernels import integrals_at, newest_time
 from c3p_kinematics._gyro_watch_kernels import DRIFTED, SLIPPED, UNUSED, judge, miss_turn
 from c3p_kinematics._held_kernels import put_rows
 from c3p_kinematics._planar_kernels import product
@@ -266,22 +266,25 @@ def fuse_pending(f, spread, count):
     """Move the base over the pending span, and compare its turns by gyro and joints."""
     span = f.pending
     move_base(f, spread, count)
-    angle = angle_at(f.samples, span.time[1])
+    angle, noise = integrals_at(f.samples, span.time[1])
     began = f.began[0]
+    noise_began = f.began[1]
     if began != began:
-        began = angle_at(f.samples, span.time[0])
-    gyro = angle - began
+        began, noise_began = integrals_at(f.samples, span.time[0])
     f.began[0] = angle
+    f.began[1] = noise
+    gyro = angle - began
+    noise -= noise_began
     # not known at both ends
     if gyro != gyro:
         miss_turn(f, span)
         reach_end(f, span_end(f, span))
         return
-    value, variance = compare_turn(f, span, gyro)
+    value, variance = compare_turn(f, span, gyro, noise)
     verdict = judge(f, span, gyro, value, variance)
     if verdict == DRIFTED:
         # with the bias that may have changed
-        value, variance = compare_turn(f, span, gyro)
+        value, variance = compare_turn(f, span, gyro, noise)
     reach_end(f, span_end(f, span))
     if verdict == UNUSED:
         f.left_out[0] += 1.0

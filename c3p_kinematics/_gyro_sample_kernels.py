@@ -30,23 +30,27 @@ def add_sample(block, n, time, rate, variance):
     variance : float, rad²/s²
         Of the rate, by the covariance of its message; 0 if unknown.
     """
-    samples = cut_filter(block, n).samples
+    f = cut_filter(block, n)
+    samples = f.samples
     count = int(samples.count[0])
     row = count % SAMPLES
     before = (count - 1) % SAMPLES
     turned = 0.0
+    noise = 0.0
     if count > 0:
         dt = time - samples.time[before]
         if dt <= LONGEST:
             # the trapezium: rates between two samples are those of the straight line
             turned = 0.5 * (samples.rate[0] + rate) * dt
-            samples.density[0] = variance * dt
+            # white noise of a sample stands for its interval
+            noise = max(f.walk, variance * dt) * dt
             samples.same[0] = samples.same[0] + dt if rate == samples.rate[0] else 0.0
         else:
             samples.first[0] = count
             samples.same[0] = 0.0
     samples.time[row] = time
     samples.angle[row] = samples.angle[before] + turned if count > 0 else 0.0
+    samples.noise[row] = samples.noise[before] + noise if count > 0 else 0.0
     samples.rate[0] = rate
     samples.count[0] = count + 1
 
@@ -65,14 +69,14 @@ def newest_stamp(block, n):
 
 
 @inner
-def angle_at(samples, time):
-    """Return the integral of the rate at a `time` between two samples, rad; nan if unknown."""
+def integrals_at(samples, time):
+    """Return angle [rad] and noise [rad²] at a `time` between two samples; nan if unknown."""
     count = int(samples.count[0])
     oldest = max(int(samples.first[0]), count - SAMPLES)
     low = oldest
     high = count - 1
     if high < oldest or time > samples.time[high % SAMPLES] or time < samples.time[low % SAMPLES]:
-        return math.nan
+        return math.nan, math.nan
     # the first sample that is not earlier
     while low < high:
         middle = (low + high) // 2
@@ -82,7 +86,8 @@ def angle_at(samples, time):
             high = middle
     after = high % SAMPLES
     if high == oldest or samples.time[after] == time:
-        return samples.angle[after]
+        return samples.angle[after], samples.noise[after]
     before = (high - 1) % SAMPLES
     part = (time - samples.time[before]) / (samples.time[after] - samples.time[before])
-    return samples.angle[before] + part * (samples.angle[after] - samples.angle[before])
+    return (samples.angle[before] + part * (samples.angle[after] - samples.angle[before]),
+            samples.noise[before] + part * (samples.noise[after] - samples.noise[before]))

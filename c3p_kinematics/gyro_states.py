@@ -31,10 +31,10 @@ class GyroSamples(Parts):
 
     time: Annotated[Array, SAMPLES]         # stamps, s
     angle: Annotated[Array, SAMPLES]        # integral of the rate, rad
+    noise: Annotated[Array, SAMPLES]        # its variance by noise, rad²
     count: Number                           # of samples
     first: Number                           # number of the first one without a gap after it
     rate: Number                            # of the newest sample, rad/s
-    density: Number                         # angle variance per time by its covariance, rad²/s
     same: Number                            # time for which the rate has not changed, s
 
 
@@ -98,7 +98,7 @@ class GyroFilter(Parts):
     by_spread: Annotated[Array, '5n']       # of the errors of the parameters with that of a turn
     by_rounded: Annotated[Array, 'n']       # and of those of the rounded angles
     moved: Annotated[Array, 3, '5n']        # slopes times the covariance of the parameters
-    began: Number                           # angle of the gyro at `base`, rad; nan: unknown
+    began: Annotated[Array, 2]              # angle and noise of the gyro at `base`; nan: unknown
     anchor: Annotated[Array, 3]             # as of `Place`, at the newest sample
     grown: Annotated[Array, 3, 3]           # its covariance then
     joints: Annotated[Array, 3]             # its pose then

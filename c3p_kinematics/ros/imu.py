@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import numpy as np
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import Imu
 
 from c3p_description.model import Array
@@ -21,12 +22,16 @@ from c3p_kinematics.ros.gyro_mounting import (
 from c3p_ros.chain_messages import ImuMessage
 from c3p_ros.diagnostics import OK, WARN
 from c3p_ros.messages import MessageError
-from c3p_ros.node import SENSOR_DATA, SuiteNode
+from c3p_ros.node import SuiteNode
 
 TOPIC = 'imu/data'
 
 # frames of messages that are kept
 FRAMES = 16
+
+# every message counts, not the newest alone: a burst of a quarter of a second at 1 kHz; receives
+# every publisher, reliable or not
+QUEUE = QoSProfile(depth=250, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
 class ImuSubscription:
@@ -57,7 +62,7 @@ class ImuSubscription:
             self.learner = odometry.yaw = YawLearner(odometry.calibration,
                                                      GyroSettings.of(values))
         # before the joint states of the same cycle
-        node.listen(Imu, TOPIC, self._on_imu, SENSOR_DATA, rank=0)
+        node.listen(Imu, TOPIC, self._on_imu, QUEUE, rank=0)
         if self.fusion is not None:
             node.watch(self._on_watch)
 
