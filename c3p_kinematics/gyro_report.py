@@ -22,6 +22,13 @@ STANDS = 0.1
 # silence that is reported, s
 SILENT = 0.5
 
+# keys of the diagnostics, and the value of a gyro that is used
+USE = 'gyro in the odometry'
+BIAS = 'gyro bias [°/s]'
+SCALE = 'gyro scale'
+SPANS = 'gyro spans used'
+USED = 'used'
+
 
 class GyroReport(NamedTuple):
     """
@@ -108,9 +115,9 @@ class GyroReport(NamedTuple):
     def metrics(self) -> dict[str, str]:
         """Return the key-values for diagnostics; deviations are for 95 %."""
         return {
-            'gyro in the odometry': 'used' if self.used else (
+            USE: USED if self.used else (
                 self.text() or 'no motion compared yet'),
-            'gyro bias [°/s]': f'{math.degrees(self.bias):.3f} ± '
-                               f'{math.degrees(1.96 * self.bias_std):.3f}',
-            'gyro scale': f'{self.scale:.4f} ± {1.96 * self.scale_std:.4f}',
-            'gyro spans used': f'{self.fused} of {self.fused + self.left_out}'}
+            BIAS: f'{math.degrees(self.bias):.3f} ± '
+                  f'{math.degrees(1.96 * self.bias_std):.3f}',
+            SCALE: f'{self.scale:.4f} ± {1.96 * self.scale_std:.4f}',
+            SPANS: f'{self.fused} of {self.fused + self.left_out}'}

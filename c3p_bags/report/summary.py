@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from c3p_bags.report.gyro_answer import gyro_answer
 from c3p_bags.report.motion_panels import NEAR
 from c3p_bags.report.run import AnalysedRun
 from c3p_bags.report.slip_answer import Answer, length, percent, slip_answer
@@ -199,4 +200,4 @@ def answers(run: AnalysedRun, numbers: Mapping[str, Any]) -> list[Answer]:
     `numbers` are those of `run_numbers`.
     """
     return _clock(run) + _incomplete(run) + _not_finite(run) + [
-        question(run, numbers) for question in QUESTIONS]
+        question(run, numbers) for question in QUESTIONS] + gyro_answer(run)
