@@ -203,7 +203,11 @@ def try_step(vehicle, ground, plan, memory, k, done, h, stages):
     # the rate at the begin of the step is known: stage 0
     for i in range(1, stages):
         combine(tableau.a[i], i, stage, h, state, trial)
-        contacts(vehicle, ground, trial, memory.work)
+        # the mismatch is read by the feedback alone
+        if settings.stabilisation == BAUMGARTE:
+            geometry(vehicle, ground, trial, memory.work)
+        else:
+            contacts(vehicle, ground, trial, memory.work)
         rate_at(vehicle, plan, memory, k, (done + tableau.c[i] * h) / settings.period, trial,
                 stage[i])
     combine(tableau.b, last, stage, h, state, trial)
