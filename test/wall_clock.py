@@ -9,8 +9,7 @@ from source_tree import tree_of
 # module of the real clock of a bench, and its class; `open_bench` is a fixture that uses it
 REAL_CLOCK = ('virtual_time', 'RealTime')
 # calls that leave a process running beside the test; subprocess.run waits for its end instead
-BESIDE = {'Popen', 'ChildProcess', 'NodeProcess', 'Process', 'fork', 'forkpty',
-          'create_subprocess_exec'}
+BESIDE = {'Popen', 'NodeProcess', 'Process', 'fork', 'forkpty', 'create_subprocess_exec'}
 CALLED_ON = {'fork': {'os', 'pty'}, 'forkpty': {'os'}}
 
 
