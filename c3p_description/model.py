@@ -17,8 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from c3p_description import wheels
-from c3p_description.model_checks import LIMITS, wrong_sign, wrong_size
+from c3p_description import model_checks, wheels
 
 Array: TypeAlias = NDArray[Any]
 
@@ -31,6 +30,17 @@ GRAVITY = 9.80665
 
 # µ of a rubber or polyurethane tyre on a dusty hard floor; clean and dry it is 0.7 to 1
 TYRE_FRICTION = 0.6
+
+# of a robot: lengths [m], offsets and radii of casters [m], masses and inertias [kg, kg·m²]
+LONGEST = model_checks.LONGEST
+SHORTEST = model_checks.SHORTEST
+HEAVIEST = model_checks.HEAVIEST
+
+# fields of the motors, one value per caster
+LIMITS = model_checks.LIMITS
+
+# why a robot with such a caster is not controlled
+NO_OFFSET = wheels.NO_OFFSET
 
 # fraction of a tyre's grip that controllers use
 TRACTION_MARGIN = 0.7
@@ -206,7 +216,8 @@ class CasterRobot:
                 raise ModelError(f'{kind}_joints = {names}: one distinct name per caster '
                                  f'is needed, and there are {count} casters')
             self._set(f'{kind}_joints', names)
-        for check in (wrong_sign, wrong_size, wheels.contradiction):
+        for check in (model_checks.wrong_sign, model_checks.wrong_size,
+                      wheels.contradiction):
             if trouble := check(self):
                 raise ModelError(trouble)
         # packing the friction checks it

@@ -59,7 +59,7 @@ def wrong_size(robot: CasterRobot) -> str:
             return f'{name} = {getattr(robot, name)}: at most {LONGEST:g} m; lengths are in m'
     for name in ('caster_offset', 'wheel_radius'):
         lengths = np.asarray(getattr(robot, name))
-        # a wheel may stand below its pivot
+        # a wheel below its pivot has an offset of zero
         if not np.all((lengths >= SHORTEST) | (lengths == 0.0)):
             return f'{name} = {lengths}: at least {SHORTEST:g} m; lengths are in m'
     for name in MASSES:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Wheels of a robot as measurements: which rows a wheel gives, by its pivot, offset and encoders.
+Rows of measurement of a wheel, by its pivot, offset and encoders.
 
 A wheel stands at ``hip − d e``, d ≥ 0 behind its pivot. It is steered by a motor, free, or fixed
 at an angle; rolling and steering have an encoder or not. With the rows of casters.py,
@@ -44,6 +44,9 @@ BELIEF = 0.9
 # singular value relative to the largest below which a motion of the platform is not measured
 UNMEASURED = 1e-9
 
+# reason why a robot with such a wheel is for reading only
+NO_OFFSET = 'without offset (d = 0)'
+
 # commands and functions for robots that are not controlled
 WORKS = 'reading works: sensed_forward, odometry, c3p import, report, recompute and calibrate'
 
@@ -84,7 +87,7 @@ def sensed(robot: CasterRobot) -> Any:
 def reading_only(robot: CasterRobot) -> str:
     """Return why a robot is for reading only, or an empty text."""
     texts = ((robot.fixed, 'fixed'),
-             ((robot.caster_offset == 0.0) & ~robot.fixed, 'without offset (d = 0)'),
+             ((robot.caster_offset == 0.0) & ~robot.fixed, NO_OFFSET),
              (~(robot.steering_encoder | robot.fixed), 'without steering encoder'),
              (~robot.wheel_encoder, 'without wheel encoder'))
     found = []

@@ -15,7 +15,7 @@ SLIP_LENGTH = 0.05
 
 class MeasuredJoints:
     """
-    Which joints of a robot are measured, and what stands for the others.
+    Values in place of the joints that have no encoder.
 
     The angle of a fixed wheel is its `steering_zero`; other joints without an encoder have zeros,
     which no row of measurement contains.

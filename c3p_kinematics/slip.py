@@ -106,8 +106,8 @@ def thresholds(count: int, chance: float = FALSE_ALARM, rows: int | None = None
     """
     Return the χ² limits for all `count` casters (2n − 3) and for all but one (2n − 5).
 
-    `chance` is the probability of a false alarm per test. With `rows` of measurement there are so
-    many in the place of 2n; the first limit is infinite where none is redundant.
+    `chance` is the probability of a false alarm per test. The number of `rows` of
+    measurement replaces 2n; the first limit is infinite where none is redundant.
     """
     rest = (2 * count if rows is None else rows) - 3
     return (float(chdtri(rest, chance)) if rest > 0 else math.inf,

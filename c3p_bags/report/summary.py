@@ -147,8 +147,8 @@ def _singular(run: AnalysedRun, numbers: Mapping[str, Any]) -> Answer:
     found = numbers['singularity']
     blocked = found['blocked_s']
     if found['freedoms'] is None:
-        reason = f'The robot is for reading: {run.robot.reading_only}.'
-        return Answer(question, 'Not known', reason, 'none', 'wheels')
+        return Answer(question, 'Not known', 'The robot is for reading only: '
+                      f'{run.robot.reading_only}.', 'none', 'wheels')
     if found['freedoms'] < 3:
         return Answer(question, 'Always', f'The motors accelerate {found["freedoms"]} of 3 '
                       'freedoms at an instant, so that one direction has no force in any posture.',

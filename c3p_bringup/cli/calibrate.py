@@ -152,6 +152,7 @@ def run(arguments: argparse.Namespace) -> int:
     settings = CalibrationSettings(
         _prior(arguments), wheel_resolution=2 * math.pi / arguments.counts[0],
         steering_resolution=2 * math.pi / arguments.counts[1], creep=0.01 * arguments.creep,
+        reference_time=arguments.ground_truth_time or 0.0,
         skew=1e-3 * arguments.skew)
     if arguments.drive:
         arguments.robot = arguments.robot or 'c3p'
@@ -170,8 +171,7 @@ def run(arguments: argparse.Namespace) -> int:
             metrics = calibrate_bags(
                 opened, robot, arguments.out, namespace=arguments.namespace,
                 taped=_taped(arguments), ground_truth=arguments.ground_truth, settings=settings,
-                recorded=not arguments.robot, imu=source,
-                time_deviation=arguments.ground_truth_time or 0.0)
+                recorded=not arguments.robot, imu=source)
         except UnexplainedError as error:
             print(f'c3p calibrate: {error}; {REMEDY}', file=sys.stderr)
             return UNEXPLAINED

@@ -175,8 +175,7 @@ def _recorded(bag: Bag, log: RunLog, joints: JointRecording, poses: Array) -> Re
 def calibrate_bags(bags: Sequence[Bag], robot: str = 'c3p', out: str | Path = 'out/calibrate', *,
                    namespace: str | None = None, taped: Sequence[Taped] = (),
                    ground_truth: bool = False, settings: CalibrationSettings | None = None,
-                   recorded: bool = False, imu: ImuSource | None = None,
-                   time_deviation: float = 0.0) -> dict[str, Any]:
+                   recorded: bool = False, imu: ImuSource | None = None) -> dict[str, Any]:
     """
     Calibrate a robot from bags; write robot file and page, return the metrics.
 
@@ -198,8 +197,6 @@ def calibrate_bags(bags: Sequence[Bag], robot: str = 'c3p', out: str | Path = 'o
         A URDF `robot` is the one in the bag, and kept as ``robot.urdf`` beside the robot file.
     imu : ImuSource, optional
         Its yaw is a reference of all bags.
-    time_deviation : float, s
-        Of the times of the ground truth from those of the joints.
 
     Returns
     -------
@@ -219,7 +216,7 @@ def calibrate_bags(bags: Sequence[Bag], robot: str = 'c3p', out: str | Path = 'o
     model = load_casters(robot)
     settings = settings or CalibrationSettings()
     logs = [read_run(bag, model, namespace) for bag in bags]
-    references = references_of(model, logs, taped, ground_truth, time_deviation)
+    references = references_of(model, logs, taped, ground_truth, settings.reference_time)
     recordings = [recording_of(log) for log in logs]
     described = [odometry_of(model, log, None, settings) for log in logs]
     measured: dict[str, Any] = {}

@@ -76,6 +76,8 @@ class CalibrationSettings:
     skew : float, s
         Standard deviation of the age of each joint's angles within a sample, which is estimated
         with the lengths; 0 takes all joints of a sample as of one instant.
+    reference_time : float, s
+        Standard deviation of the times of a ground truth from those of the joints.
     """
 
     prior: Prior = field(default_factory=Prior)
@@ -83,10 +85,11 @@ class CalibrationSettings:
     steering_resolution: float = 2.0 * math.pi / 4096
     creep: float = LearningParameters.creep
     skew: float = 0.0
+    reference_time: float = 0.0
 
     def __post_init__(self) -> None:
         """Reject values out of range."""
-        for name in ('wheel_resolution', 'steering_resolution', 'creep', 'skew'):
+        for name in ('wheel_resolution', 'steering_resolution', 'creep', 'skew', 'reference_time'):
             if not 0.0 <= getattr(self, name) < math.inf:
                 raise ValueError(f'{name} = {getattr(self, name)}: must be finite and not '
                                  'negative')

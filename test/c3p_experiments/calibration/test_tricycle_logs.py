@@ -100,7 +100,7 @@ def test_circles_calibrate_a_tricycle_for_other_paths(tmp_path, capsys):
         after, _ = error_of(found, other)
         assert path > 4.0
         assert before > 0.1
-        # zeros are known to a tenth of a degree, which turns a small robot as much per decimetre
+        # zeros are known to a tenth of a degree, which turns it by as much per decimetre
         assert after < 0.05
         assert after < 0.3 * before
 
