@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values that no robot has: each check returns what is wrong with a model, or an empty text."""
+"""
+Values that no robot has: each check returns what is wrong with a model, or an empty text.
+
+`robot` is a `CasterRobot` everywhere, which imports this file.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from c3p_description.model import CasterRobot
 
 # of a robot: lengths [m], offsets and radii of casters [m], masses and inertias [kg, kg·m²]
 LONGEST = 1e3
@@ -26,7 +27,7 @@ MASSES = ('platform_mass', 'platform_inertia', 'link_mass', 'link_inertia', 'whe
           'wheel_spin_inertia', 'wheel_yaw_inertia')
 
 
-def wrong_sign(robot: CasterRobot) -> str:
+def wrong_sign(robot: Any) -> str:
     """Return the first value with a wrong sign or beyond its bounds."""
     for name in POSITIVE:
         if not np.all(np.asarray(getattr(robot, name)) > 0):
@@ -52,7 +53,7 @@ def wrong_sign(robot: CasterRobot) -> str:
     return ''
 
 
-def wrong_size(robot: CasterRobot) -> str:
+def wrong_size(robot: Any) -> str:
     """Return the first number with which the equations overflow."""
     for name in LENGTHS:
         if not np.all(np.abs(getattr(robot, name)) <= LONGEST):

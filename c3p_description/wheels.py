@@ -22,12 +22,9 @@ else distinguishes kinds of wheels.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from c3p_description.model import CasterRobot
 
 # deviation of the direction of motion from the plane of a tyre, rad
 SLIP_ANGLE = math.radians(1.0)
@@ -51,17 +48,17 @@ NO_OFFSET = 'without offset (d = 0)'
 WORKS = 'reading works: sensed_forward, odometry, c3p import, report, recompute and calibrate'
 
 
-def angle_known(robot: CasterRobot) -> Any:
+def angle_known(robot: Any) -> Any:
     """Return which wheels have a known steering angle, (n,) bool."""
     return robot.fixed | robot.steering_encoder
 
 
-def believed(robot: CasterRobot) -> Any:
+def believed(robot: Any) -> Any:
     """Return the wheels across which only the tyre holds, (n,) bool."""
     return robot.fixed | (robot.caster_offset == 0.0)
 
 
-def rows(robot: CasterRobot) -> Any:
+def rows(robot: Any) -> Any:
     """
     Return the factors of the rows along and across each wheel, (n, 2).
 
@@ -78,13 +75,13 @@ def rows(robot: CasterRobot) -> Any:
     return factors
 
 
-def sensed(robot: CasterRobot) -> Any:
+def sensed(robot: Any) -> Any:
     """Return the places of the joints with an encoder among (steering axes, wheels), (k,)."""
     return np.flatnonzero(np.concatenate([robot.steering_encoder & ~robot.fixed,
                                           robot.wheel_encoder]))
 
 
-def reading_only(robot: CasterRobot) -> str:
+def reading_only(robot: Any) -> str:
     """Return why a robot is for reading only, or an empty text."""
     texts = ((robot.fixed, 'fixed'),
              ((robot.caster_offset == 0.0) & ~robot.fixed, NO_OFFSET),
@@ -100,7 +97,7 @@ def reading_only(robot: CasterRobot) -> str:
     return ', '.join(found)
 
 
-def contradiction(robot: CasterRobot) -> str:
+def contradiction(robot: Any) -> str:
     """Return why the wheels of a robot do not belong together, or an empty text."""
     if np.any(robot.fixed & robot.steered):
         return (f'fixed = {robot.fixed.tolist()}, steered = {robot.steered.tolist()}: a fixed '
@@ -116,7 +113,7 @@ def contradiction(robot: CasterRobot) -> str:
             'or two fixed wheels with encoders, or a steered wheel with both and a fixed one')
 
 
-def _motions(robot: CasterRobot, factors: Any) -> int:
+def _motions(robot: Any, factors: Any) -> int:
     """Return how many of three motions the wheels measure at general steering angles."""
     # any angles that are not special: of wheels that steer, beside each other by irrational steps
     angles = np.where(robot.fixed, robot.steering_zero, math.e * (1.0 + np.arange(robot.count)))
