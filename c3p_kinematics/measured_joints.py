@@ -58,11 +58,9 @@ class MeasuredJoints:
         """Return steering and wheel angles (…, n) with what stands for those not measured, rad."""
         return (np.where(self._steers, steering, self._still), np.where(self._rolls, wheel, 0.0))
 
-    def rates(self, wheel: ArrayLike | None, steering: ArrayLike | None
-              ) -> tuple[Array | None, Array | None]:
-        """Return wheel and steering rates (…, n), rad/s, or None for None."""
-        return (None if wheel is None else np.where(self._rolls, wheel, 0.0),
-                None if steering is None else np.where(self._steers, steering, 0.0))
+    def rates(self, wheel: ArrayLike, steering: ArrayLike) -> tuple[Array, Array]:
+        """Return wheel and steering rates (…, n) with 0 for those not measured, rad/s."""
+        return np.where(self._rolls, wheel, 0.0), np.where(self._steers, steering, 0.0)
 
     def velocities(self, residual: Array) -> Array:
         """Return a copy of residuals (…, n, 2) in m/s: without the factors of their rows."""

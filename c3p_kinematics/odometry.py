@@ -274,7 +274,8 @@ class Odometry:
         if not joints.complete:
             steering, wheel_angle = joints.angles(
                 *vectors(n, steering=steering, wheel_angle=wheel_angle))
-            wheel_rate, steering_rate = joints.rates(wheel_rate, steering_rate)
+            if wheel_rate is not None and steering_rate is not None:
+                wheel_rate, steering_rate = joints.rates(wheel_rate, steering_rate)
         if wheel_rate is None or steering_rate is None:
             sample[0], sample[1] = vectors(n, steering=steering, wheel_angle=wheel_angle)
             sample[2:] = math.nan

@@ -124,10 +124,10 @@ def _truth(number: int, log: RunLog, from_begin: bool, time_deviation: float
         c, s = math.cos(pose[0][2]), math.sin(pose[0][2])
         x, y, yaw = pose[1] - pose[0]
         moved = time_deviation * np.array([_rate_at(truth, t) for t in times])
-        deviation = tuple(math.sqrt(own**2 + float(more @ more))
-                          for own, more in zip(TRUE_DEVIATION, moved.T, strict=True))
-        found.append(Displacement(number, *times, (c * x + s * y, c * y - s * x, yaw),
-                                  deviation))
+        along, across, turned = (math.sqrt(own**2 + float(more @ more))
+                                 for own, more in zip(TRUE_DEVIATION, moved.T, strict=True))
+        found.append(Displacement(number, times[0], times[1],
+                                  (c * x + s * y, c * y - s * x, yaw), (along, across, turned)))
     return found
 
 

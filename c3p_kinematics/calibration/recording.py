@@ -102,7 +102,7 @@ def cut(robot: CasterRobot, recording: JointRecording, length: float) -> Array:
     rolled = np.abs(np.diff(recording.wheel_angle, axis=0))
     turned = np.abs(np.diff(recording.steering, axis=0))
     # of the wheels with an encoder
-    part = robot.count / max(np.count_nonzero(robot.rows[:, 0]), 1)
+    part = robot.count / max(int(np.count_nonzero(robot.rows[:, 0])), 1)
     path = np.concatenate([[0.0], np.cumsum(part * np.mean(
         rolled * robot.wheel_radius + turned * robot.caster_offset, axis=1))])
     bad = (np.diff(recording.time) > LONGEST_STEP) | (
