@@ -18,7 +18,7 @@ extends: c3p
 name: swerve
 casters:
   hip_position: [[0.3, 0.3], [0.3, -0.3], [-0.3, 0.3], [-0.3, -0.3]]
-  caster_offset: 1.0e-6
+  caster_offset: 0.0
   wheel_radius: 0.05
   steered: true
 wheel: {rate_limit: 100.0}

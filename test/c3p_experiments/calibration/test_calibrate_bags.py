@@ -120,7 +120,7 @@ def test_a_wide_prior_finds_a_wheel_that_is_far_from_its_description(drive, tmp_
 def test_a_robot_file_that_does_not_load_is_not_written(tmp_path):
     file, robot = tmp_path / 'mine.yaml', load('c3p')
     write_robot(file, 'extends: c3p\n', robot, FIELDS)
-    for text, named in (('extends: c3p\ncasters: {caster_offset: -0.0013}\n', 'greater than zero'),
+    for text, named in (('extends: c3p\ncasters: {caster_offset: -0.0013}\n', 'not be negative'),
                         ('extends: c3p\ncasters: {wheel_radius: 0.05}\n', 'wheel_radius is read'),
                         ('extends: [', 'mine.yaml')):
         with pytest.raises(ModelError, match=named):
