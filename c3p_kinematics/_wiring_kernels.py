@@ -58,7 +58,7 @@ FEWEST = 5
 REPEATED = 3.0
 
 # a wrong wiring explains a window better with less than this part of the χ² of the description
-BETTER = 0.5
+BETTER = 0.9
 
 # values of `alarm`: none, one whose first window is not judged yet, or later
 BEGINS, LASTS = 1.0, 2.0
