@@ -15,9 +15,6 @@ from c3p_simulation.plants.sensors import SensedPlant
 
 PERIOD = 0.005
 
-# confidence from which a wheel is accused
-NAMED = 0.5
-
 
 def measured_by(wiring, sample):
     """Return a true sample as the channels of a robot with this `wiring` state it."""
@@ -74,8 +71,8 @@ class MiswiredDrive(NamedTuple):
         True path of the centre until it stands.
     error : float, m
         True end from that of the odometry.
-    first : Wiring or None
-        The likeliest at the stop.
+    report : WiringReport
+        At the end.
     accused : dict
         Largest confidence of each caster, of slip and faults.
     """
@@ -106,7 +103,7 @@ def drive(robot, wiring, goal, sensors=None, seed=0, motors=None, controller=Non
     odometry = Odometry(robot, OdometrySettings(
         wheel_resolution=counts[0], steering_resolution=counts[1], **timed_odometry(timing)))
     controller = controller or controller_of(robot)
-    accused, held, path = {}, Held(), [np.zeros(3)]
+    accused, held = {}, Held()
 
     def watch(cycle):
         estimate = cycle.estimate
@@ -114,13 +111,15 @@ def drive(robot, wiring, goal, sensors=None, seed=0, motors=None, controller=Non
                                (estimate.faults, estimate.faults.caster)):
             if caster >= 0:
                 accused[caster] = max(accused.get(caster, 0.0), report.confidence)
+        reports.append(estimate.wiring)
         return estimate.wiring.doubted or (not estimate.faults.several and held(cycle))
 
+    reports = []
     steering = rng.uniform(-np.pi, np.pi, robot.count)
     log = run_loop(outer, controller.law, GoalSource(controller.position(), [np.array(goal)]),
                    duration=duration, steering=steering, odometry=odometry, stop=watch)
     path = list(log.ground_truth.pose)
-    report = odometry._last.wiring
+    report = reports[-1]
     if report.doubted:
         # as the velocity controller: the wheels brake
         for _ in range(200):
