@@ -204,7 +204,7 @@ def name_lasting(faults):
                 put_ratio(faults, i, chance)
             else:
                 table[i, STEERING_PLAY if k == 1 else STEERING_NOISE] = chance
-    # beside them: none of these, as far as the evidence is from its limit
+    # beside them: none of these, to the extent that the evidence is small
     whole = sum_of(table) + math.exp(-0.5 * CONTRADICTS * faults.lasts[0])
     for i in range(len(table)):
         for k in range(KINDS):

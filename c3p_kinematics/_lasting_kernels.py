@@ -46,7 +46,7 @@ TURNED = 0.02
 # zero of a steering encoder that is expected, rad: real ones are 1 to 4 degrees off
 ZERO = 0.03
 
-# squared deviations beyond which a lasting fault is none of the expected errors
+# squared deviations beyond which a lasting fault exceeds the expected errors
 CONTRADICTS = 16.0
 
 # part of the energy beyond noise that a constant ratio and a play must explain, and largest mean
