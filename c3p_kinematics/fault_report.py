@@ -96,8 +96,8 @@ class FaultReport(NamedTuple):
     alarm : bool
     probability : (n, 12) array
         Of each kind (`KINDS`) at each caster, given the alarm; zero without one. The rest to 1
-        is the probability of several casters, or of a wrong description. With two casters 0: they are not
-        distinguishable.
+        is the probability of several casters, or of a wrong description. With two casters 0: they
+        are not distinguishable.
     statistic, threshold : float
         χ² of the residuals, and its limit.
     speed : (n,) array, m/s

@@ -30,6 +30,9 @@ NO_SLIP = {kind for kind in KINDS if not kind.endswith(' slip')}
 # remedy of a wrong encoder
 CHECK = 'check the coupling, supply, direction and zero of the encoder before the tyre'
 
+# remedy of a wheel that turns in another ratio than described
+RECALIBRATE = 'recalibrate, or check its tyre, its gear and its counts per turn'
+
 
 class Answer(NamedTuple):
     """
@@ -119,9 +122,10 @@ def _advice(events: Sequence[SlipEvent]) -> str:
     if all(e.wheel < 0 for e in events):
         return ('Encoders or casters that are exchanged look like this, too: check the wiring '
                 '(`c3p calibrate` names exchanged encoders).')
+    check = RECALIBRATE if all('wheel ratio' in e.kind for e in events) else CHECK
     if question_of(events) == EITHER:
-        return f'Where an encoder is wrong no tyre has slipped: {CHECK}.'
-    return f'No tyre has slipped: {CHECK}.'
+        return f'Where an encoder is wrong no tyre has slipped: {check}.'
+    return f'No tyre has slipped: {check}.'
 
 
 def _distance(events: Sequence[SlipEvent]) -> str:
