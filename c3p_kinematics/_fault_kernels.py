@@ -52,6 +52,10 @@ ALONE = 4.0
 LEAP = 8.0
 LATE_LEAP = 9.0
 
+# deviations of a wrong time that are no noise of an angle, per those of the low-passed test: its
+# errors have long tails and take themselves back as well
+LATE_NOISE = 2.0
+
 # error of a fault's trace per its size, by the turning of the casters within the window
 OF_FAULT = 0.05
 
@@ -203,7 +207,7 @@ def hypotheses(geometry, motion, faults, dt):
         solve3(work.less, right, work.towed)
         follow_caster(geometry, motion, faults, i, dt)
         speed = memory[i, ROLLED] + memory[i, TOWED] + memory[i, STEERED]
-        error = (faults.skew[0] ** 2 * speed + faults.rounding**2
+        error = ((LATE_NOISE * faults.skew[0]) ** 2 * speed + faults.rounding**2
                  + (faults.noise[4] * geometry[i, 2]) ** 2)
         add_turn(faults.lasting_memory[i], motion.steering_rate[i] * dt, memory[i, LAST + 1],
                  memory[i, BEFORE + 1], error, dt)
