@@ -31,6 +31,9 @@ from c3p_kinematics.sensed_kinematics_parameters import GyroFusionSettings, Odom
 # a stamp that goes back by more is of a clock that was set, s
 RESTART = 0.2
 
+# growth of a variance of the parameters that is no longer that of wear
+GREW = 1.01
+
 # stamps count from a multiple of this, ns: a million seconds resolve a nanosecond in float64
 DAYS = 10**15
 
@@ -186,9 +189,13 @@ class GyroFusion:
         assert before is not None
         if np.array_equal(before, spread):
             return
-        # an update x ← (1 − K H) x of the parameters makes P' = (1 − K H) P, and A' = A (1 − K H)ᵀ
         cross = self._state.cross
-        cross[:] = np.linalg.solve(before, cross.T).T @ spread
+        if np.any(np.diag(spread) > GREW * np.diag(before)):
+            # another estimate, whose errors are not those of the pose
+            cross[:] = 0.0
+        else:
+            # an update x ← (1 − K H) x makes P' = (1 − K H) P, and A' = A (1 − K H)ᵀ
+            cross[:] = np.linalg.solve(before, cross.T).T @ spread
         before[:] = spread
 
     def _seconds(self, stamp: int) -> float:

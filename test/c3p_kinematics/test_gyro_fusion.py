@@ -310,6 +310,23 @@ def test_standstill_holds_the_heading_and_learns_the_bias():
     assert STAND > 0
 
 
+def test_a_forgotten_calibration_leaves_a_valid_covariance(drive):
+    """The errors of another estimate are not those that the pose has."""
+    mine = CalibratingOdometry(C3P, OdometrySettings(gyro=GYRO, stamp_jitter=0.0,
+                                                     sample_skew=0.0))
+    samples = gyro_samples(drive, Gyro(noise=NOISE))
+
+    def forget(k, estimate):
+        if k in (1200, 1900):
+            mine.forget()
+        assert np.linalg.eigvalsh(estimate.pose_covariance)[0] > 0.0
+
+    replay(mine, drive, samples, each=forget)
+    joint = mine.gyro._state
+    assert np.linalg.eigvalsh(np.block([[joint.covariance, joint.cross],
+                                        [joint.cross.T, mine._lasting.spread]]))[0] > -1e-9
+
+
 def test_a_copy_goes_on_alone(drive):
     import copy
     samples = gyro_samples(drive, Gyro(noise=NOISE))
