@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the odometry of a bag is computed from: joint states, and messages of an IMU."""
+"""Inputs of the odometry of a bag: joint states, and messages of an IMU."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def add_calibrate(commands: Any) -> None:
                        'it points up, else x-down, y-down or z-down (default: z, of messages in '
                        'base_link)')
     group.add_argument('--imu-scale-std', type=positive, metavar='PERCENT',
-                       help='standard deviation of its scale error (default: 0.5)')
+                       help='standard deviation of its scale error (default: 1)')
     group.add_argument('--imu-walk', type=positive, metavar='DEG',
                        help='its angle random walk, °/√s (default: 0.01)')
     _add_drive(command)
