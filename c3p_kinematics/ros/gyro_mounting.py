@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from c3p_description.model import Array, ModelError
@@ -58,7 +60,7 @@ def vertical_axis(axis: str, frame: str, base_frame: str, description: str = '')
                         'between both')
 
 
-def rate_about(up: Array, x: Array, y: Array, z: Array) -> Array:
+def rate_about(up: Array, x: Any, y: Any, z: Any) -> Any:
     """
     Return angular velocities about `up` (3,) from those about `x`, `y` and `z` of the gyro.
 
