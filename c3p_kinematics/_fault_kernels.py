@@ -54,7 +54,7 @@ LATE_LEAP = 9.0
 
 # deviations of a wrong time that are no noise of an angle, per those of the low-passed test: its
 # errors have long tails and take themselves back as well
-LATE_NOISE = 2.0
+LATE_NOISE = 3.0
 
 # error of a fault's trace per its size, by the turning of the casters within the window
 OF_FAULT = 0.05
