@@ -29,9 +29,10 @@ from c3p_kinematics._gap_kernels import add_gap, bridge
 from c3p_kinematics._grip_kernels import HELD, SLOWED, departs, plausibility
 from c3p_kinematics._held_kernels import drop, hold_twist, prove, put_rows
 from c3p_kinematics._odometry_kernels import LEAST_TRUST, add_slip, advance, grow, increments
-from c3p_kinematics._planar_kernels import redundant, solve
+from c3p_kinematics._planar_kernels import contact_rows, redundant, solve
 from c3p_kinematics._present_kernels import fit_present, fit_start, take_rates
 from c3p_kinematics._ring_kernels import go, refit
+from c3p_kinematics._row_kernels import add_creep, expect_errors, learn_errors
 from c3p_kinematics._slip_kernels import watch_slip
 from c3p_kinematics._uncertainty_kernels import add_slopes, carry
 from c3p_kinematics._wiring_kernels import share_of_casters, watch_window
@@ -93,9 +94,11 @@ def step(block, geometry, spread, cross, time, dt):
     moved = move(geometry, s, dt)
     if not math.isfinite(s.motion.twist[0] + s.motion.twist[1] + s.motion.twist[2]):
         return UNDETERMINED
+    learn_errors(s.rows, s.motion, moved and usual(s), dt)
     correct_last_steps(geometry, s)
     add_unexplained_slip(geometry, s, unexplained, dt)
     carry_on(s.place, s.motion, s.lasting, spread, cross)
+    add_creep(s.rows, s.motion, s.place, dt)
     if moved:
         take_rates(s, timed, dt)
         fit_present(geometry, s.place, s.peak, s.lasting, spread, s.out)
@@ -234,6 +237,15 @@ def trust(s):
 
 
 @inner
+def usual(s):
+    """Return whether all casters roll as far as it is known."""
+    rolls = s.slip.slipping[0] == 0.0 and s.faults.alarm[0] == 0.0
+    for i in range(len(s.weight)):
+        rolls = rolls and s.grip.weight[i] == 1.0
+    return rolls
+
+
+@inner
 def move(geometry, s, dt):
     """
     Fit the step and move the pose by it or, beyond friction, by the held twist.
@@ -244,6 +256,8 @@ def move(geometry, s, dt):
     grip = s.grip
     place = s.place
     ring = s.ring
+    contact_rows(geometry, motion.steering, motion.rolling, motion.axle)
+    expect_errors(s.rows, motion, grip.reference, dt)
     row = int(ring.count[0]) % CAPACITY
     age = grip.age[0]
     put(grip.reference, ring.steps.reference[row])
@@ -289,8 +303,9 @@ def weigh_rows(s):
     for i in range(len(s.weight)):
         for j in range(2):
             believed = max(s.faults.trust[i, j], LEAST_TRUST)
-            s.motion.weight[i, j] = (min(s.weight[i], s.grip.weight[i], believed)
-                                     if s.robust != 0.0 else s.weight[i])
+            believed = (min(s.weight[i], s.grip.weight[i], believed)
+                        if s.robust != 0.0 else s.weight[i])
+            s.motion.weight[i, j] = believed * s.rows.weight[i, j]
 
 
 @inner

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics import _odometry_step as verdicts
-from c3p_kinematics import joint_channels
+from c3p_kinematics import joint_channels, row_errors
 from c3p_kinematics._odometry_step import SHORTEST_STEP, start_again, step
 from c3p_kinematics.fault_report import FaultReport
 from c3p_kinematics.gyro_fusion import GyroFusion
@@ -37,6 +37,7 @@ from c3p_kinematics.odometry_data import (
 )
 from c3p_kinematics.odometry_monitors import make_monitors
 from c3p_kinematics.odometry_states import OdometryState, Peak, Place
+from c3p_kinematics.row_errors import TyreErrors
 from c3p_kinematics.sample_times import REPEATED, stamp_weight
 from c3p_kinematics.se2 import wrap
 from c3p_kinematics.singularity import length_scale
@@ -90,6 +91,8 @@ class Odometry:
                          tyre=tyre_variance(robot))
         place.growth[:] = (s.position_variance_per_metre, s.position_variance_per_radian,
                            s.yaw_variance_per_metre, s.yaw_variance_per_radian)
+        row_errors.describe(self._state.rows, n, (s.tyre_creep, s.side_slip),
+                            self._difference_noise, s.sample_skew, s.standing_distance)
         Peak.of(self._state.peak.block, n, hold=s.hold, fraction=s.slip.speed_fraction,
                 creep=s.creep, rate_noise=s.rate_noise_std,
                 difference_noise=self._difference_noise)
@@ -142,6 +145,11 @@ class Odometry:
         """χ² of the filtered residuals without each caster (n,), of the last sample."""
         return self._state.slip.without
 
+    @property
+    def tyre_errors(self) -> TyreErrors:
+        """Creep and side slip, estimated from the residuals since `reset`."""
+        return row_errors.tyre_errors(self._state.rows)
+
     def reset(self, pose: ArrayLike = (0.0, 0.0, 0.0)) -> None:
         """
         Start again at `pose` (3,); the next sample only latches.
@@ -171,6 +179,7 @@ class Odometry:
             array[:] = 0.0
         place.pose[:] = place.anchor[:] = pose
         place.covariance[:] = out.pose_covariance[:] = np.diag(variance)
+        row_errors.forget(state.rows)
         peak.value[:] = out.covariance[:] = np.diag([s.rate_noise_std**2] * 3)
         for array in (peak.time, place.time, place.moved):
             array[:] = -math.inf

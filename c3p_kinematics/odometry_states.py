@@ -256,6 +256,33 @@ class Place(Parts):
 
 
 @state
+class RowErrors(Parts):
+    """Variances of the equations along and across the wheels, by the residuals of the drive."""
+
+    path_noise: float                       # of a path by rounding, m
+    skew: float                             # of the times of the joints of a sample, s
+    standing: float                         # speed that counts as none, m/s
+    prior: Annotated[Array, 2]              # variance per squared speed, along and across
+    least: Annotated[Array, 2]              # its bounds
+    most: Annotated[Array, 2]
+    variance: Annotated[Array, 2]           # the present one
+    evidence: Annotated[Array, 2]           # weighted sum of the variances of equations
+    count: Annotated[Array, 2]              # sum of these weights
+    power: Annotated[Array, 'n', 2]         # squared speeds of the contacts, m²/s²
+    expected: Annotated[Array, 'n', 2]      # variance of each equation, m²/s²
+    weight: Annotated[Array, 'n', 2]        # of each equation, of mean 1
+    twist: Annotated[Array, 3]              # low-passed, for the speeds
+    scale: Number                           # variance of the weight 1, m²/s²
+    moves: Number                           # 1 while the contacts move
+    due: Number                             # time of which the errors are not in the pose yet, s
+    time: Number                            # since the present window began, s
+    path: Annotated[Array, 'n', 2]          # sum of residuals in it, m
+    checked: Annotated[Array, 'n', 2]       # part that other equations check, times duration, s
+    square: Annotated[Array, 'n', 2]        # sum of `expected`, m²/s
+    swept: Annotated[Array, 'n', 2]         # sum of `power`, m²/s
+
+
+@state
 class Peak(Parts):
     """Largest covariance of a twist in the last seconds of motion."""
 
@@ -388,5 +415,6 @@ class OdometryState(Parts):
     ring: Ring
     hold: Hold
     place: Place
+    rows: RowErrors
     peak: Peak
     out: Output

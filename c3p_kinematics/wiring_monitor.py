@@ -141,6 +141,8 @@ class WiringMonitor:
     def __init__(self, robot: CasterRobot, skew: float = 0.0) -> None:
         """Start without motion."""
         self._robot = robot
+        # rows that a tyre is believed, or a joint is not measured in, cannot tell wirings apart
+        self._compares = bool(np.all(robot.rows == 1.0))
         n = robot.count
         self.wirings = wirings(n)
         count = len(self.wirings) + 2
@@ -178,6 +180,9 @@ class WiringMonitor:
             array[:] = 0.0
         costs.probability[0] = 1.0
         window.right[0] = window.judged[0] = window.open[0] = 1.0
+        if not self._compares:
+            costs.excluded[1:] = 1.0
+            window.open[0] = 0.0
         window.alarm[0] = 0.0
         self.report = self._report()
         self.drop()

@@ -45,7 +45,8 @@ BAND = 0.95
 PLANT: dict[str, Any] = {
     'position_variance_per_metre': 4e-7, 'position_variance_per_radian': 1e-7,
     'yaw_variance_per_metre': 3e-7, 'yaw_variance_per_radian': 1e-7,
-    'rate_noise_std': 0.001, 'rate_lag': 0.005, 'creep': 0.0}
+    'rate_noise_std': 0.001, 'rate_lag': 0.005, 'creep': 0.0,
+    'tyre_creep': 0.0, 'side_slip': 0.0}
 PLANT_CREEP = 7e-4
 
 KINDS = ('described', 'learned')

@@ -202,7 +202,8 @@ def test_covariances_stay_definite_over_wild_increments(robot, seed):
 def test_pose_covariance_grows_along_the_way_and_not_at_standstill():
     times = np.arange(801) * PERIOD
     steering, wheel = steady(C3P, [0, 0.5, 0], times)
-    odometry = Odometry(C3P, OdometrySettings(prior=None, steering_resolution=0.0))
+    odometry = Odometry(C3P, OdometrySettings(prior=None, steering_resolution=0.0,
+                                              tyre_creep=0.0, side_slip=0.0))
     estimates = feed(odometry, times, steering, wheel)
     trace = np.array([np.trace(e.pose_covariance) for e in estimates])
     assert np.all(np.diff(trace[1:]) >= 0) and trace[-1] > trace[400] > trace[1]

@@ -151,7 +151,8 @@ def test_all_settings_scale_with_their_units(robot, seed, scale):
 @settings(max_examples=8)
 def test_driving_back_over_the_same_angles_returns_to_the_start(robot, seed):
     angles = samples(robot, seed)
-    there = OdometrySettings(robust=False)
+    # weights that are learned differ on the way back
+    there = OdometrySettings(robust=False, tyre_creep=0.0, side_slip=0.0)
     estimates = run(robot, angles + angles[-2::-1], settings=there)
     assert_same_pose(estimates[-1].pose, np.zeros(3))
     assert estimates[-1].distance > 0.0
@@ -160,7 +161,8 @@ def test_driving_back_over_the_same_angles_returns_to_the_start(robot, seed):
 def test_variance_of_a_straight_drive_is_that_of_its_random_walk():
     length, count = 4.0, 400
     # without the errors that last
-    s = OdometrySettings(prior=None, wheel_resolution=0.0, steering_resolution=0.0)
+    s = OdometrySettings(prior=None, wheel_resolution=0.0, steering_resolution=0.0,
+                         tyre_creep=0.0, side_slip=0.0)
     step = length / count
     angles = [(np.zeros(3), np.full(3, k * step / 0.04)) for k in range(count + 1)]
     p = run(C3P, angles, settings=s)[-1].pose_covariance

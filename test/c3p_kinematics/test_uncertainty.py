@@ -30,7 +30,7 @@ from c3p_kinematics.se2 import inverse as inverse_pose
 IDEAL = OdometrySettings(
     position_variance_per_metre=0.0, position_variance_per_radian=0.0, yaw_variance_per_metre=0.0,
     yaw_variance_per_radian=0.0, initial_position_std=1e-4, initial_yaw_std=1e-4,
-    rate_noise_std=1e-5, creep=0.0)
+    rate_noise_std=1e-5, creep=0.0, tyre_creep=0.0, side_slip=0.0)
 
 # runs of the consistency test
 RUNS = 24
