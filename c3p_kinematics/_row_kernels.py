@@ -31,9 +31,10 @@ WINDOW = 0.25
 # late has made a short step, and makes a long one next
 SLOW = 0.3
 
-# windows after which an older one counts 1/e, and weight of the prior in independent equations
+# windows after which an older one counts 1/e, and weight of the prior in independent equations:
+# when casters swing, late angles look like side slip for a few windows
 MEMORY = 240.0
-PRIOR = 1.0
+PRIOR = 10.0
 
 # largest squared residual of a window, relative to the expected one: tails are heavy
 TAIL = 9.0
@@ -41,9 +42,11 @@ TAIL = 9.0
 # part of an equation that the others must check before it states a variance
 CHECKED = 0.02
 
-# variance of a long mean relative to that of independent windows: creep has been measured to be
-# correlated by 0.36 after 0.25 s, for an exponential decay it is 0.5 σ² s against 0.184 σ² s
-CORRELATED = 2.7
+# variance of a long mean relative to that of independent windows. Creep is correlated beyond one,
+# with a factor of 2.7 for an exponential decay over 0.25 s; but estimates contain rounding and
+# ages of angles as well, which cancel over a drive. With 1 the mean squared error of drives with
+# creep, and of all that real sensors do, is 0.3 to 0.7 of the covariance
+CORRELATED = 1.0
 
 # longest time of which the errors are added to the pose, s: a robot that stands adds none
 LONGEST_DUE = 0.1

@@ -95,7 +95,8 @@ def test_wheels_that_roll_exactly_keep_their_accuracy(robot, seed):
     # integration by the steering halfway
     assert np.hypot(*error[:2]) < 1e-3
     if robot.count > 2:
-        assert odometry.tyre_errors.creep < 0.003
+        # the prior of 0.01 counts as ten equations, of which 8 s have some hundred
+        assert odometry.tyre_errors.creep < 0.006
 
 
 @pytest.mark.parametrize('creep', [0.005, 0.01, 0.02])
