@@ -93,7 +93,8 @@ class Odometry:
                            s.yaw_variance_per_metre, s.yaw_variance_per_radian)
         # tyres that are believed have a slip angle, a factor and a growth of their own
         errors = (s.tyre_creep, s.side_slip) if place.tyre == 0.0 else (0.0, 0.0)
-        row_errors.describe(self._state.rows, n, errors, self._difference_noise, s.sample_skew, s.standing_distance)
+        row_errors.describe(self._state.rows, n, errors, self._difference_noise,
+                            s.sample_skew, s.standing_distance)
         Peak.of(self._state.peak.block, n, hold=s.hold, fraction=s.slip.speed_fraction,
                 creep=s.creep, rate_noise=s.rate_noise_std,
                 difference_noise=self._difference_noise)
