@@ -160,7 +160,7 @@ class _Windows:
     def _results(self, parameters: Array, noise: Array, ages: Array) -> kernels.WindowResults:
         seen = at_one_instant(self.recording, ages) if len(ages) else self.recording
         return kernels.compute_windows(parameters, seen.steering, seen.wheel_angle, self.cut,
-                                       noise)
+                                       noise, self.factors)
 
     def chain(self, begin: float, end: float) -> Chain:
         """Return the motion from `begin` to `end` of a reference, s."""
