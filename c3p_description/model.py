@@ -198,8 +198,9 @@ class CasterRobot:
         self._set('hip_position', hips)
         for name in ('caster_offset', 'wheel_radius', 'link_mass', 'link_com', 'link_inertia',
                      'wheel_mass', 'wheel_spin_inertia', 'wheel_yaw_inertia', 'steering_sign',
-                     'steering_zero', 'wheel_sign', 'slip_angle'):
+                     'steering_zero', 'wheel_sign'):
             self._set(name, _per_caster(name, getattr(self, name), count))
+        self._set('slip_angle', _per_caster('slip_angle', _limits(self.slip_angle, count), count))
         for name in ('driven', 'steered', 'fixed', 'steering_encoder', 'wheel_encoder'):
             self._set(name, _limits(getattr(self, name), count, bool))
         for name in LIMITS:

@@ -85,3 +85,18 @@ def test_the_description_of_a_robot_for_reading_is_read_back(name):
         np.testing.assert_allclose(getattr(found, field), getattr(robot, field), atol=1e-9)
     for field in (*OF_WHEELS[:3], 'sensed_joints', 'reading_only'):
         np.testing.assert_array_equal(getattr(found, field), getattr(robot, field))
+
+
+def test_equal_values_of_wheels_fit_another_number_of_casters():
+    # replace gives the fields of the old robot, which are already one per caster
+    robot = load('powered_caster')
+    part = replace(robot, hip_position=robot.hip_position[:3],
+                   steering_joints=robot.steering_joints[:3], wheel_joints=robot.wheel_joints[:3],
+                   **{name: getattr(robot, name)[:3] for name in (
+                       'caster_offset', 'wheel_radius', 'link_mass', 'link_com', 'link_inertia',
+                       'wheel_mass', 'wheel_spin_inertia', 'wheel_yaw_inertia', 'steering_sign',
+                       'steering_zero', 'wheel_sign')})
+    for field in ('fixed', 'steering_encoder', 'wheel_encoder', 'slip_angle'):
+        np.testing.assert_array_equal(getattr(part, field), getattr(robot, field)[:3])
+    with pytest.raises(ModelError, match='slip_angle'):
+        replace(robot, slip_angle=np.nan)
