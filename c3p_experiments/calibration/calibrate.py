@@ -68,9 +68,10 @@ def recording_of(log: RunLog) -> JointRecording:
 def references_of(robot: CasterRobot, logs: Sequence[RunLog], taped: Sequence[Taped],
                   ground_truth: bool, time_deviation: float = 0.0) -> list[Reference]:
     """
-    Return the references of recorded runs of a robot.
+    Return the references of the recorded runs `logs` of a robot.
 
-    `time_deviation` [s] is that of the times of the ground truth from those of the joints.
+    They are those of `taped` and, with `ground_truth`, displacements by the ground truth;
+    `time_deviation` [s] is that of its times from those of the joints.
 
     Raises
     ------
