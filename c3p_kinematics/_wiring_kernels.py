@@ -208,7 +208,7 @@ def judge_window(block, sizes, geometry, window):
     block : array
         Of WiringCosts; hypothesis 0 is the description, the last is another wrong one.
     sizes : tuple of int
-    geometry : (n, 4) array
+    geometry : (n, 6) array
     window : array
         Of WiringWindow.
     """

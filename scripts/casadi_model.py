@@ -39,7 +39,9 @@ def motion(robot: CasterRobot, losses: ArrayLike) -> Any:
                                     w * (cx * nu[0] + cy * nu[1]))
     turns = []
     for i in range(n):
-        (hx, hy, d, r), (me, ma, kappa) = robot.geometry[i], robot.caster_inertia[i]
+        # the rows of all casters are measured: their factors are 1
+        hx, hy, d, r = robot.geometry[i, :4]
+        me, ma, kappa = robot.caster_inertia[i]
         c, s = ca.cos(theta[i]), ca.sin(theta[i])
         rx, ra = ca.horzcat(-s, c, s * hy + c * hx), ca.horzcat(c, s, s * hx - c * hy)
         along, across = rx @ nu, ra @ nu
