@@ -53,16 +53,13 @@ def test_the_page_of_a_simulation_is_as_near(monkeypatch):
     given = {}
 
     class Process:
-        def __init__(self, command, env):
+        def __init__(self, command, *, session, env):
             given.update(env)
 
-        def poll(self):
+        def end(self, number, patience):
             return 0
 
-        def wait(self, timeout=None):
-            return 0
-
-    monkeypatch.setattr(sim.subprocess, 'Popen', Process)
+    monkeypatch.setattr(sim, 'ChildProcess', Process)
     monkeypatch.setenv(RANGE, '')
     with sim.live_page(argparse.Namespace(robot='c3p', port=0, open=False)):
         assert given[RANGE] == 'LOCALHOST'
