@@ -48,8 +48,9 @@ def run(complete):
 
 
 def without(columns, dropped):
-    """Return columns without some rows."""
-    return type(columns)(*(np.delete(column, sorted(dropped), axis=0) for column in columns))
+    """Return columns without some rows; an input that the recording does not have remains so."""
+    return type(columns)(*(None if column is None else np.delete(column, sorted(dropped), axis=0)
+                           for column in columns))
 
 
 def recomputed(run, joints, odometry):
