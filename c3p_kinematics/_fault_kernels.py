@@ -216,11 +216,12 @@ def hypotheses(geometry, motion, faults, dt):
         spread = va + memory[i, UNSURE] ** 2 * memory[i, TOWED]
         for j in range(3):
             spread += other[j] * p[j]
-        statistic[i, ANGLE] = left + memory[i, HELD] ** 2 / spread + math.log(
-            spread / va)
-        # the motion of the others does not turn a wheel below its pivot, or a fixed one
-        if geometry[i, 5] != 1.0:
+        # the motion of the others does not turn a wheel below its pivot, or a fixed one; and within
+        # rounding of a singular posture of theirs it is unknown, with any sign of its variance
+        if geometry[i, 5] != 1.0 or not spread >= va:
             statistic[i, ANGLE] = total
+        else:
+            statistic[i, ANGLE] = left + memory[i, HELD] ** 2 / spread + math.log(spread / va)
         innovation[i, 0] = memory[i, IN]
         innovation[i, 1] = memory[i, IN + 1]
     for i in range(n):
