@@ -95,7 +95,7 @@ def step(block, geometry, spread, cross, time, dt):
     if not math.isfinite(s.motion.twist[0] + s.motion.twist[1] + s.motion.twist[2]):
         return UNDETERMINED
     learn_errors(s.rows, s.motion, moved and usual(s), dt)
-    correct_last_steps(geometry, s)
+    correct_last_steps(geometry, s, dt)
     add_unexplained_slip(geometry, s, unexplained, dt)
     carry_on(s.place, s.motion, s.lasting, spread, cross)
     add_creep(s.rows, s.motion, s.place, dt)
@@ -309,14 +309,15 @@ def weigh_rows(s):
 
 
 @inner
-def correct_last_steps(geometry, s):
+def correct_last_steps(geometry, s, dt):
     """Fit the last steps again, once per slip or wrong angle, as soon as it is isolated."""
     slip = s.slip
     ring = s.ring
     wrong = s.faults.suspect[0]
-    # an alarm comes within about twice the filter's time; until then the wheel has had its full
-    # weight, and a yaw error would grow with every metre driven afterwards
-    span = 2.0 * slip.time_constant
+    # an alarm comes within about twice the filter's time, and a wheel is isolated in it once no
+    # other wiring explains it; until then the wheel has had its full weight, and a yaw error would
+    # grow with every metre driven afterwards
+    span = 2.0 * slip.time_constant + ring.unclear[0]
     if wrong >= 0.0 and wrong != ring.left_out[0]:
         refit(geometry, ring, span, int(wrong), s.place.pose)
     ring.left_out[0] = wrong
@@ -328,6 +329,9 @@ def correct_last_steps(geometry, s):
         # another caster's fault explains the residuals as well
         if named < 0.0 or named == suspect:
             refit(geometry, ring, span, int(suspect), s.place.pose)
+    alarm = slip.slipping[0] + s.faults.alarm[0] > 0.0
+    clear = wrong >= 0.0 or ring.refitted[0] != 0.0
+    ring.unclear[0] = ring.unclear[0] + dt if alarm and not clear else 0.0
 
 
 @inner

@@ -177,7 +177,7 @@ class Odometry:
         ring = state.ring
         out = state.out
         for array in (place.ends, place.distance, hold.block, ring.count, ring.refitted,
-                      state.ahead, state.age, out.twist, out.residual):
+                      ring.unclear, state.ahead, state.age, out.twist, out.residual):
             array[:] = 0.0
         place.pose[:] = place.anchor[:] = pose
         place.covariance[:] = out.pose_covariance[:] = np.diag(variance)

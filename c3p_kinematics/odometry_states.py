@@ -217,6 +217,7 @@ class Ring(Parts):
     went: Annotated[Array, 3]                       # path over some steps
     refitted: Number                                # 1: without the wheel of this slip
     left_out: Number                                # caster that the last step did without, or −1
+    unclear: Number                                 # time of an alarm without a caster, s
 
 
 @state
