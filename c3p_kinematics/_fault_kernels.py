@@ -216,7 +216,7 @@ def hypotheses(geometry, motion, faults, dt):
         spread = va + memory[i, UNSURE] ** 2 * memory[i, TOWED]
         for j in range(3):
             spread += other[j] * p[j]
-        # the motion of the others does not turn a wheel below its pivot, or a fixed one; and within
+        # the motion of the others does not turn a wheel below its pivot, or a fixed one; within
         # rounding of a singular posture of theirs it is unknown, with any sign of its variance
         if geometry[i, 5] != 1.0 or not spread >= va:
             statistic[i, ANGLE] = total
