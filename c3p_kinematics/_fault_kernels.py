@@ -168,6 +168,7 @@ def hypotheses(geometry, motion, faults, dt):
             raw[i, 0] -= rolling[i, j] * twist[j]
             raw[i, 1] -= axle[i, j] * twist[j]
         total += raw[i, 0] ** 2 / variance[i, 0] + raw[i, 1] ** 2 / variance[i, 1]
+    faults.total[0] = total
     p = work.column[0]
     q = work.column[1]
     other = work.rows[0, 0]
@@ -195,8 +196,7 @@ def hypotheses(geometry, motion, faults, dt):
             innovation[i, 0] = 0.0
             innovation[i, 1] = 0.0
             continue
-        add_lasting(faults.lasting_memory[i], raw[i], variance[i], work.lasting[i], (saa, scc),
-                    memory[i, AHEAD], total, dt)
+        add_lasting(faults, i, raw[i], variance[i], (saa, scc), memory[i, AHEAD], dt)
         left = total - (scc * a * a - 2.0 * sac * a * c + saa * c * c) / det
         statistic[i, BOTH] = left
         # the motion by the other casters, of this sample

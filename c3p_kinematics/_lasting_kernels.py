@@ -33,11 +33,11 @@ from c3p_kernels.compiled import inner, kernel
 # correlation time of creep behind the low-pass, s: samples within it are one
 CREEP_TIME = 0.35
 
-# speed below which nothing is learned, m/s
-LEAST_SPEED = 0.01
+# speed below which nothing is learned, in those of a platform that stands
+LEAST_SPEED = 2.0
 
-# path over which the sums fade, m
-FADING_PATH = 5.0
+# path over which the sums fade, in those over which integrated angles do
+FADING_PATH = 2.5
 
 # play of the gear that is expected, and least turn that shows the sense of turning, rad
 PLAY = 0.005
@@ -79,31 +79,33 @@ ROUGHER = 9.0
 
 
 @inner
-def add_lasting(row, residual, variance, lasting, left, speed, total, dt):
+def add_lasting(faults, i, residual, variance, left, speed, dt):
     """
-    Add a sample to the sums of a caster.
+    Add a sample to the sums of caster `i`.
 
     Parameters
     ----------
-    row : array
-        Of the memory.
+    faults : Faults
+        With the χ² of all casters, and variances of residuals that do not take themselves back: a
+        wrong time or count does.
+    i : int
     residual : (2,) array, m/s
         Low-passed, of the fit to all casters.
-    variance, lasting : (2,) arrays, m²/s²
-        Of the residual, and its part that does not take itself back: a wrong time or count does.
+    variance : (2,) array, m²/s²
+        Of the residual.
     left : (2,) tuple
         Part S of each row that the others can check.
     speed : float, m/s
         Along the wheel by the others.
-    total : float
-        χ² of all casters.
     dt : float, s
         Since the sample before.
     """
-    if abs(speed) < LEAST_SPEED:
+    if abs(speed) < LEAST_SPEED * faults.standing:
         return
+    row = faults.lasting_memory[i]
+    lasting = faults.work.lasting[i]
     weight = 0.5 * dt / CREEP_TIME
-    keep = math.exp(-abs(speed) * dt / FADING_PATH)
+    keep = math.exp(-abs(speed) * dt * faults.leak / FADING_PATH)
     for k in range(SENSE):
         row[k] *= keep
     deviation = math.sqrt(lasting[0])
@@ -115,7 +117,7 @@ def add_lasting(row, residual, variance, lasting, left, speed, total, dt):
     row[WINDOWS] += weight
     row[NOISE] += weight * variance[0] / lasting[0]
     row[PLAY_NOISE] += weight * variance[1] / lasting[1]
-    row[TOTAL] += weight * total
+    row[TOTAL] += weight * faults.total[0]
     deviation = math.sqrt(lasting[1])
     gain = speed / deviation
     half = 0.5 * row[SENSE] / TURNED * gain

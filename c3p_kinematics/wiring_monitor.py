@@ -29,9 +29,9 @@ OTHERWISE_WRONG = 1e-4
 # odds of a wrong wiring of all casters or of more than two, against one of one or two
 RARE = 0.3
 
-# deviations of the motion of a contact in a window: of rounding and play, m; of wrong lengths, of
-# zeros up to 4° off, and of creep, per path; of the times of two joints, s
-NOISE = 5e-4
+# deviations of the motion of a contact in a window: of rounding and play, wheel radii; of wrong
+# lengths, of zeros up to 4° off, and of creep, per path; of the times of two joints, s
+NOISE = 0.0125
 FRACTION = 0.07
 LEAST_SKEW = 0.003
 
@@ -147,7 +147,8 @@ class WiringMonitor:
         self.wirings = wirings(n)
         count = len(self.wirings) + 2
         self._costs = costs = WiringCosts.new(
-            (n, count), noise=NOISE, fraction=FRACTION, skew=max(skew, LEAST_SKEW))
+            (n, count), noise=NOISE * float(robot.wheel_radius.mean()), fraction=FRACTION,
+            skew=max(skew, LEAST_SKEW))
         usual = np.array([RARE if not wiring.casters or len(wiring.casters) > 2 else 1.0
                           for wiring in self.wirings])
         costs.prior[1:-1] = -2.0 * np.log(WRONG * usual / usual.sum())
