@@ -94,12 +94,14 @@ def test_the_golden_bag_says_which_wheel_slipped(golden):
     assert code == 0
     (event,) = figures['slip']['events']
     # the oil is under wheel 2 from 3.29 to 3.64 s of the log; without traction control it spins
-    # when the law asks for torque, and grips again within some samples of 10 ms
+    # when the law asks for torque, and grips again within some samples of 10 ms; joints of times
+    # that differ by 2.5 ms may explain the first two of these samples;
+    # the twist is fitted with less weight along the wheels than across
     assert (event['wheel'], event['joint']) == (2, 'wheel_joint_2')
-    assert event['begin_s'] == pytest.approx(3.57, abs=0.011)
+    assert event['begin_s'] == pytest.approx(3.59, abs=0.011)
     assert event['end_s'] == pytest.approx(3.67, abs=0.011)
-    assert event['along_mps'] == pytest.approx(3.263, abs=0.002)
-    assert event['distance_m'] == pytest.approx(0.1148, abs=0.0002)
+    assert event['along_mps'] == pytest.approx(3.256, abs=0.002)
+    assert event['distance_m'] == pytest.approx(0.1127, abs=0.0002)
     assert event['confidence'] > 0.999 and event['told_by_robot'] is True
     assert event['kind'] == 'rolling slip'
     assert [w['events'] for w in figures['slip']['by_wheel']] == [0, 1, 0, 0]

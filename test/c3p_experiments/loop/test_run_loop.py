@@ -24,7 +24,8 @@ from c3p_experiments.loop.command_sources import (
     TwistSource,
 )
 from c3p_experiments.loop.controllers import NAMES, make_controller
-from c3p_kinematics.odometry import Odometry
+from c3p_kinematics.odometry import Odometry, OdometrySettings
+from c3p_kinematics.odometry_data import SYNCHRONOUS
 from c3p_kinematics.se2 import to_floor
 from c3p_simulation.plants.plant import AnalyticPlant
 from c3p_simulation.plants.sensors import SensedPlant, SensorSettings
@@ -56,7 +57,9 @@ def nothing():
 
 def cascade_by_hand(goal, cycles):
     """Return true poses (k, 3) of a drive in which every object is called by hand."""
-    plant, odometry, command = AnalyticPlant(ROBOT), Odometry(ROBOT), np.zeros(3)
+    plant, command = AnalyticPlant(ROBOT), np.zeros(3)
+    # all joints are of one instant
+    odometry = Odometry(ROBOT, OdometrySettings(**SYNCHRONOUS))
     position, poses = PositionController(PositionGains()), []
     velocity = PaperLaw(ROBOT)
     sample = plant.reset()
