@@ -30,6 +30,10 @@ from c3p_kinematics.wiring_hypotheses import MODULES, wirings
 SMALL = 0.06
 AS_WELL = 2.0
 
+# the same limit where an encoder has not counted: a stuck one is what it looks like, and all zeros
+# turned leave some hundredths in its motion, too
+SMALL_WITHOUT_COUNTS = 0.02
+
 # the fastest wheel turns by less in the whole window: nothing can be concluded, rad
 LEAST_TURN = 0.1
 
@@ -114,7 +118,8 @@ def explanations(robot: CasterRobot, window: Increments, kind: str, caster: int
         return []
     n = robot.count
     single = _residual(robot, window, [n + caster] if kind == 'wheel' else [caster, n + caster])
-    most = max(SMALL, AS_WELL * single)
+    small = SMALL_WITHOUT_COUNTS if kind == 'stuck' else SMALL
+    most = max(small, AS_WELL * single)
     found = sorted((_residual(robot, changed), k, explanation) for k, (explanation, changed)
                    in enumerate(_hypotheses(window)))
     best = found[0][0]

@@ -70,6 +70,23 @@ def test_one_faulty_sensor_is_no_wrong_wiring(fault, seed):
     assert explanations(C3P, w, 'wheel' if fault == 'gear' else 'drift', 0) == []
 
 
+@pytest.mark.parametrize(('seed', 'turn'), [(5, 1.0), (7, 1.0), (9, 1.0), (3, 0.6), (3, 0.4)])
+def test_an_encoder_without_counts_is_stuck_also_where_zeros_explain_it_nearly(seed, turn):
+    """All zeros turned leave some hundredths of the travel; without the encoder none is left."""
+    w = window(C3P, seed, turn)
+    others = np.array([0.0, 1.0, 1.0])
+    stuck = w._replace(steering=w.steering * others + w.steering[0] * (1 - others),
+                       steered=w.steered * others)
+    assert explanations(C3P, stuck, 'stuck', 0) == []
+
+
+@pytest.mark.parametrize('wrong', WRONG)
+@pytest.mark.parametrize('accused', range(3))
+def test_wrong_wiring_explains_its_own_motion_also_where_an_encoder_looks_stuck(wrong, accused):
+    found = explanations(C3P, WRONG[wrong](window(C3P, 0)), 'stuck', accused)
+    assert wrong in [tuple(e) for e in found[:3]]
+
+
 def test_a_robot_at_rest_explains_nothing():
     still = window(C3P, 0)._replace(rolled=np.zeros((80, 3)))
     assert explanations(C3P, still, 'drift', 0) == []
