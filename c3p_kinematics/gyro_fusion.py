@@ -60,7 +60,7 @@ class GyroFusion:
     >>> for k in range(1000):  # stands, with a bias of 0.01 rad/s
     ...     assert odometry.gyro.measure(5_000_000 * k, 0.01)
     ...     estimate = odometry.step(0.005 * k, still, still)
-    >>> round(estimate.gyro.bias, 5), estimate.pose.tolist()
+    >>> round(estimate.gyro.bias, 5), estimate.pose.round(5).tolist()
     (0.01, [0.0, 0.0, 0.0])
     """
 

@@ -47,7 +47,9 @@ def vertical_axis(axis: str, frame: str, base_frame: str, description: str = '')
     """
     if axis:
         number, sign = AXES[axis]
-        return sign * np.eye(3)[number]
+        vertical = np.zeros(3)
+        vertical[number] = sign
+        return vertical
     if frame == base_frame:
         return np.array([0.0, 0.0, 1.0])
     if description:
