@@ -22,7 +22,7 @@ import math
 
 from c3p_kernels.compiled import borrowed, inner, kernel
 from c3p_kinematics._fault_alarm_kernels import SURE
-from c3p_kinematics.odometry_states import WiringCosts, WiringWindow
+from c3p_kinematics.wiring_states import WiringCosts, WiringWindow
 
 cut_costs = WiringCosts.cut
 cut_window = WiringWindow.cut

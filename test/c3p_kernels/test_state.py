@@ -11,7 +11,7 @@ from robots import C3P
 
 from c3p_kernels.compiled import COMPILED, inner, kernel
 from c3p_kernels.state import Array, Number, Parts, state
-from c3p_kinematics import odometry_states
+from c3p_kinematics import odometry_states, wiring_states
 from c3p_kinematics._planar_kernels import solve
 from c3p_kinematics.odometry import Odometry
 
@@ -69,8 +69,9 @@ cut_whole = Whole.cut
 cut_plan = Plan.cut
 cut_usual = Plan.cut_for(efforts=4, n=2)
 
-EVERY = [kind for kind in vars(odometry_states).values()
-         if isinstance(kind, type) and getattr(kind, 'fields', None)]
+EVERY = [kind for module in (odometry_states, wiring_states) for kind in vars(module).values()
+         if isinstance(kind, type) and getattr(kind, 'fields', None)
+         and kind.__module__ == module.__name__]
 
 
 @kernel
