@@ -52,8 +52,8 @@ ALONE = 4.0
 LEAP = 8.0
 LATE_LEAP = 9.0
 
-# deviations of a wrong time that are no noise of an angle, per those of the low-passed test: its
-# errors have long tails and take themselves back as well
+# least size of noise of an angle, in the errors of a wrong time, per deviation of the low-passed
+# test: they have long tails and take themselves back as well
 LATE_NOISE = 3.0
 
 # error of a fault's trace per its size, by the turning of the casters within the window

@@ -238,7 +238,7 @@ def trust(s):
 
 @inner
 def usual(s):
-    """Return whether all casters roll as far as it is known."""
+    """Return whether all casters roll by all that is known."""
     rolls = s.slip.slipping[0] == 0.0 and s.faults.alarm[0] == 0.0
     for i in range(len(s.weight)):
         rolls = rolls and s.grip.weight[i] == 1.0

@@ -91,7 +91,7 @@ class Odometry:
                          tyre=tyre_variance(robot))
         place.growth[:] = (s.position_variance_per_metre, s.position_variance_per_radian,
                            s.yaw_variance_per_metre, s.yaw_variance_per_radian)
-        # tyres that are believed have a slip angle, a factor and a growth of their own
+        # tyres that are assumed to roll have a slip angle, a factor and a growth of their own
         errors = (s.tyre_creep, s.side_slip) if place.tyre == 0.0 else (0.0, 0.0)
         row_errors.describe(self._state.rows, n, errors, self._difference_noise,
                             s.sample_skew, s.standing_distance)

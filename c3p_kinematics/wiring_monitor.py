@@ -18,8 +18,8 @@ import numpy as np
 
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics._wiring_kernels import judge_window, share_of
-from c3p_kinematics.odometry_states import WiringCosts, WiringWindow
 from c3p_kinematics.wiring_hypotheses import Wiring, wirings
+from c3p_kinematics.wiring_states import WiringCosts, WiringWindow
 
 # probability, before any motion, of a wrong order, sign or zero, all of them together, and of
 # another wrong description
@@ -141,7 +141,8 @@ class WiringMonitor:
     def __init__(self, robot: CasterRobot, skew: float = 0.0) -> None:
         """Start without motion."""
         self._robot = robot
-        # rows that a tyre is believed, or a joint is not measured in, cannot tell wirings apart
+        # a row of a tyre that is assumed to roll, or that a joint is not measured in, does not
+        # distinguish wirings
         self._compares = bool(np.all(robot.rows == 1.0))
         n = robot.count
         self.wirings = wirings(n)
