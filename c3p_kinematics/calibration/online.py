@@ -29,6 +29,8 @@ from c3p_kinematics.calibration.evidence import WINDOWS, BetterEstimate, Start, 
 from c3p_kinematics.calibration.parameters import (
     CalibrationSettings,
     calibrated,
+    check_covariance,
+    covariance_in_units,
     gauge,
     in_units,
     parameters_of,
@@ -43,10 +45,6 @@ CONTRADICTION = 1e-3
 
 # the same for the turn of a gyro, normalised innovation squared
 YAW_LIMIT = float(chdtri(1, CONTRADICTION))
-
-# largest variance of a covariance from outside in units of the prior: no estimate is less certain,
-# but for lengths that were calibrated since
-LARGEST = 1.1
 
 # windows from one copy of the estimate to the next, to which it may return
 SNAPSHOT = 64
@@ -174,12 +172,9 @@ class SelfCalibration:
         """
         parameters = np.array(parameters, float)
         k = len(self._deviation)
-        scale = np.outer(self._deviation, self._deviation)
         normal = np.eye(k)
         if covariance is not None:
-            # what is known exactly stays at the prior, in whose units the others are
-            normal = in_units(np.array(covariance, float), scale)
-            normal += np.diag(np.where(self._deviation > 0.0, 0.0, 1.0))
+            normal = covariance_in_units(np.array(covariance, float), self._deviation)
         if parameters.shape != self._described.shape or normal.shape != (k, k):
             raise ValueError(f'parameters {parameters.shape}, covariance {normal.shape}: must be '
                              f'{self._described.shape} and {(k, k)}')
@@ -188,14 +183,7 @@ class SelfCalibration:
         if not (np.all(np.abs(unknown) <= most) and np.all(np.isfinite(unknown))):
             raise ValueError(f'parameters = {parameters.tolist()}: must be finite and within '
                              f'{self.settings.most:g} standard deviations of the description')
-        if not np.all(np.isfinite(normal)):
-            raise ValueError('covariance: every number must be finite')
-        largest = float(np.linalg.eigvalsh(normal).max())
-        if largest > LARGEST:
-            raise ValueError(f'covariance: its largest variance is {largest:.3g} times that of '
-                             f'the prior, must be 1 or less: it is damaged, or the prior '
-                             '(description_std.* of the node) is narrower than that of the '
-                             'calibration')
+        check_covariance(normal)
         self._unknown[:] = unknown
         self._covariance[:] = normal
         self._crosses[:] = 0.0

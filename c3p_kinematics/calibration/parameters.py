@@ -34,6 +34,10 @@ FIELDS = ('wheel_radius', 'caster_offset', 'hip_position', 'steering_zero')
 # rms of the residuals in units of their noise above which a result has a warning
 DOUBTFUL = 3.0
 
+# largest variance of a covariance from outside in units of the prior: no estimate is less certain,
+# but for lengths that were calibrated since
+LARGEST = 1.1
+
 NAMES = ('radius', 'offset', 'hip x', 'hip y', 'steering zero')
 
 
@@ -125,6 +129,40 @@ def in_units(value: Array, deviation: Array) -> Array:
     """
     known = deviation == 0.0
     return np.where(known, 0.0, value / np.where(known, 1.0, deviation))
+
+
+def covariance_in_units(covariance: Array, deviation: Array) -> Array:
+    """
+    Return a `covariance` (5n, 5n) of parameters in units of a prior, `deviation` (5n,).
+
+    What is known exactly stays at the prior, in whose units the others are.
+
+    Examples
+    --------
+    >>> covariance_in_units(np.diag([0.09, 0.0]), np.array([0.3, 0.0])).round(3).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    normal = in_units(covariance, np.outer(deviation, deviation))
+    return normal + np.diag(np.where(deviation > 0.0, 0.0, 1.0))
+
+
+def check_covariance(normal: Array) -> None:
+    """
+    Refuse a covariance from outside, in units of the prior, that no estimate has.
+
+    Raises
+    ------
+    ValueError
+        Numbers that are not finite, or a variance above that of the prior.
+    """
+    if not np.all(np.isfinite(normal)):
+        raise ValueError('covariance: every number must be finite')
+    largest = float(np.linalg.eigvalsh(normal).max())
+    if largest > LARGEST:
+        raise ValueError(f'covariance: its largest variance is {largest:.3g} times that of '
+                         f'the prior, must be 1 or less: it is damaged, or the prior '
+                         '(description_std.* of the node) is narrower than that of the '
+                         'calibration')
 
 
 def window_length(robot: CasterRobot) -> float:
