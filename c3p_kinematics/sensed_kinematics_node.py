@@ -152,7 +152,8 @@ class SensedKinematicsNode(SuiteNode):
             self._slip_due = estimate.time + 1.0 / values.slip_rate
             self.exchange.afterwards(partial(self._publish_slip, estimate, stamp))
         if changed:
-            self._report_slip(estimate)
+            text = estimate.slip.text(self.robot.wheel_joints)
+            self.diagnostics.condition('slip', WARN if text else OK, text or 'all wheels roll')
 
     def _publish_slip(self, estimate: OdometryEstimate, stamp: int) -> None:
         """Publish slip velocity and probability of each wheel, for recorders and viewers."""
@@ -160,10 +161,6 @@ class SensedKinematicsNode(SuiteNode):
             along, across = estimate.residual.T
             self.send(self._slip, self._write_slip, stamp, position=along, velocity=across,
                       effort=estimate.slip.probability)
-
-    def _report_slip(self, estimate: OdometryEstimate) -> None:
-        text = estimate.slip.text(self.robot.wheel_joints)
-        self.diagnostics.condition('slip', WARN if text else OK, text or 'all wheels roll')
 
     def _on_set_pose(self, message: PoseWithCovarianceStamped) -> None:
         try:
