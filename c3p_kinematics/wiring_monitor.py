@@ -141,7 +141,7 @@ class WiringMonitor:
     def __init__(self, robot: CasterRobot, skew: float = 0.0) -> None:
         """Start without motion."""
         self._robot = robot
-        # a row of a tyre that is assumed to roll, or that a joint is not measured in, does not
+        # a row of a tyre that is assumed to roll, or of a joint that is not measured, does not
         # distinguish wirings
         self._compares = bool(np.all(robot.rows == 1.0))
         n = robot.count
