@@ -23,9 +23,9 @@ class Agreement(NamedTuple):
     Agreement of recomputed and recorded odometry.
 
     Numbers of messages with the same stamp, of those with all 85 numbers equal to the last bit,
-    of those with equal pose and twist, and of those with pose and twist equal to `SAME`. Largest
-    differences [m, rad, m/s and rad/s]; that of the covariance as a fraction of the largest
-    recorded number, `scale`.
+    of those with equal pose and twist, and of those with pose and twist within their limit, `SAME`
+    unless samples are missing. Largest differences [m, rad, m/s and rad/s]; that of the covariance
+    as a fraction of the largest recorded number, `scale`.
     """
 
     compared: int
@@ -44,8 +44,12 @@ def yaw_of(numbers: Array) -> Array:
     return 2.0 * np.arctan2(numbers[..., 5], numbers[..., 6])
 
 
-def agreement(a: Array, b: Array) -> Agreement:
-    """Return the agreement of recomputed numbers `a` with recorded `b`, both (k, 85)."""
+def agreement(a: Array, b: Array, limit: Array | float = SAME) -> Agreement:
+    """
+    Return the agreement of recomputed numbers `a` with recorded `b`, both (k, 85).
+
+    Pose and twist that differ by `limit` at most, for all messages or (k,), are close, SI units.
+    """
     if not len(a):
         return Agreement(0, 0, 0, 0, *[math.nan] * 5)
     apart = np.abs(a - b)
@@ -59,7 +63,7 @@ def agreement(a: Array, b: Array) -> Agreement:
     largest = float(np.abs(scale).max())
     return Agreement(len(a), int(equal.all(axis=1).sum()),
                      int(equal[:, :13].all(axis=1).sum()),
-                     int(np.sum(np.maximum(np.maximum(position, yaw), twist) <= SAME)),
+                     int(np.sum(np.maximum(np.maximum(position, yaw), twist) <= limit)),
                      float(position.max()), float(yaw.max()), float(twist.max()),
                      float(spread.max() / largest), largest)
 

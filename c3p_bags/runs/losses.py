@@ -127,3 +127,11 @@ def losses(stamps: Array, evidence: Array) -> Losses:
     inside = place[(place > 0) & (place < len(present))]
     return Losses(len(inside), len(np.unique(inside)), int(np.sum(place == 0)),
                   int(np.sum(place == len(present))))
+
+
+def last_rows(stamps: Array, recorded: Array) -> Array:
+    """Return for each of `stamps` where `recorded` has it last, -1 where it does not."""
+    order = np.argsort(recorded, kind='stable')
+    place = np.searchsorted(recorded[order], stamps, side='right') - 1
+    found = order[np.maximum(place, 0)]
+    return np.where((place >= 0) & (recorded[found] == stamps), found, -1)

@@ -12,14 +12,14 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from c3p_bags.runs import mapped
+from c3p_bags.runs import mapped, unknown_weights
 from c3p_bags.runs.agreement import agreement
 from c3p_bags.runs.columns import read_columns
-from c3p_bags.runs.losses import missing, related
+from c3p_bags.runs.losses import last_rows, missing, related
 from c3p_bags.runs.odometry_inputs import GyroFeed, Samples
 from c3p_bags.runs.run_bag import finite_rows, odometry_numbers
 from c3p_bags.storage.bag import Bag
@@ -47,10 +47,6 @@ SETTLED = 1_000_000_000
 
 # missing time in which slip may have begun unseen, ns: the persistence of evidence before an alarm
 UNSEEN = 20_000_000
-
-# fraction of the threshold of slip from which rounding may decide about the alarm: it ends below a
-# quarter of the threshold
-NEARLY = 0.2
 
 # place of the yaw's variance among the numbers of an Odometry message: it grows until the pose is
 # set
@@ -89,6 +85,9 @@ class Recomputed(NamedTuple):
     left_out : tuple of int
         Stamps at which the odometry begins anew at the recorded pose, ns: samples before them are
         missing, so that the message cannot be compared.
+    limit : (k,) array
+        Difference of pose and twist that counts as equal, SI units: larger after missing samples,
+        see unknown_weights.py.
     """
 
     recorded: Array
@@ -99,6 +98,7 @@ class Recomputed(NamedTuple):
     resets: tuple[int, ...]
     resumed: bool
     left_out: tuple[int, ...]
+    limit: Array
 
 
 def read_samples(bag: Bag, robot: CasterRobot, space: str = '',
@@ -170,8 +170,11 @@ def recompute(samples: Samples, robot: CasterRobot, settings: OdometrySettings |
     numbers: Array | None = None
     gap = np.zeros(len(samples.stamp), bool)
     if recorded is not None and len(recorded.stamp):
-        row, numbers = finite_rows(_rows(samples.stamp, recorded.stamp), recorded.numbers)
+        row, numbers = finite_rows(last_rows(samples.stamp, recorded.stamp), recorded.numbers)
         gap = _gaps(samples.stamp, recorded)
+        # samples before the first one in the bag
+        if any(recorded.stamp.min() < samples.stamp[:1]):
+            run.spread = unknown_weights.MISSING
     resets: list[int] = []
     left_out: list[int] = []
     silent: list[int] = []
@@ -196,6 +199,8 @@ def recompute(samples: Samples, robot: CasterRobot, settings: OdometrySettings |
             run = _likelier(run, silent, k, _pose(theirs))
         unused += len(silent) if last is None else 0
         silent = []
+        if before and theirs is not None:
+            run.spread = max(run.spread, unknown_weights.MISSING)
         if run.step(k) and theirs is not None:
             then = _pose(theirs)
             if before and last is not None:
@@ -205,6 +210,7 @@ def recompute(samples: Samples, robot: CasterRobot, settings: OdometrySettings |
             if last is None:
                 resumed = bool(then.any() or _apart(run.pose, then) > 0.0)
                 if resumed:
+                    run.spread = unknown_weights.RESUMED
                     run.begin_at(k, then)
             elif _was_set(run.pose, then, last, theirs, unsettled):
                 run.begin_at(k, then)
@@ -215,18 +221,12 @@ def recompute(samples: Samples, robot: CasterRobot, settings: OdometrySettings |
                 # differences below the limit would add up
                 if not run.equals(theirs):
                     run.move_to(then)
+            elif run.spread > 0.0 and not run.equals(theirs) and run.agrees(theirs):
+                run.follow(then)
             last = (run.pose, theirs)
-    kept, numbers = run.finished()
+    kept, numbers, limit = run.finished()
     return Recomputed(samples.recorded[kept], samples.stamp[kept], numbers, run.refused,
-                      unused + len(silent), tuple(resets), resumed, tuple(left_out))
-
-
-def _rows(stamps: Array, recorded: Array) -> Array:
-    """Return for each of `stamps` where `recorded` has it last, -1 where it does not."""
-    order = np.argsort(recorded, kind='stable')
-    place = np.searchsorted(recorded[order], stamps, side='right') - 1
-    found = order[np.maximum(place, 0)]
-    return np.where((place >= 0) & (recorded[found] == stamps), found, -1)
+                      unused + len(silent), tuple(resets), resumed, tuple(left_out), limit)
 
 
 def _was_set(ours: Array, theirs: Array, last: tuple[Array, Array], numbers: Array,
@@ -267,7 +267,10 @@ class _OdometryRun:
         # samples used and their rows: the newest, and those before, which do not change any more
         self.kept: list[int] = []
         self.rows: list[Array] = []
-        self._done = mapped.GrowingRows(), mapped.GrowingRows()
+        self.limits: list[float] = []
+        self._done = mapped.GrowingRows(), mapped.GrowingRows(), mapped.GrowingRows()
+        # of unknown_weights.py, once the weights of the wheels depend on samples that are missing
+        self.spread = 0.0
         self.refused = 0
         # where the frame of the stream is: at the origin until samples are missing
         self.origin: Array | None = None
@@ -287,7 +290,8 @@ class _OdometryRun:
         if estimate.accepted:
             self.kept.append(k)
             self.rows.append(self._numbers(estimate))
-            if _doubtful(estimate):
+            self.limits.append(self._limit(estimate))
+            if unknown_weights.doubtful(estimate):
                 self._slip = stamp
                 if stamp < self._unsure:
                     self._unsure = self._unsettled = stamp + SETTLED
@@ -296,17 +300,19 @@ class _OdometryRun:
     def put_away(self) -> None:
         """Move all rows but the last to those that do not change; forks must be given up."""
         if len(self.rows) > 1:
-            for done, some in zip(self._done, (np.array(self.kept[:-1]),
-                                               np.array(self.rows[:-1])), strict=True):
-                done.append(some)
-            del self.kept[:-1], self.rows[:-1]
+            now: tuple[list[Any], ...] = (self.kept, self.rows, self.limits)
+            for done, some in zip(self._done, now, strict=True):
+                done.append(np.array(some[:-1]))
+                del some[:-1]
 
-    def finished(self) -> tuple[Array, Array]:
-        """Return indices (m,) and numbers (m, 85) of the used samples; ends the run."""
-        for done, some in zip(self._done, (np.array(self.kept, np.int64),
-                                           np.reshape(self.rows, (-1, 85))), strict=True):
+    def finished(self) -> tuple[Array, Array, Array]:
+        """Return indices (m,), numbers (m, 85) and limits (m,) of the samples; ends the run."""
+        for done, some in zip(self._done, (
+                np.array(self.kept, np.int64), np.reshape(self.rows, (-1, 85)),
+                np.array(self.limits, float)), strict=True):
             done.append(some)
-        return self._done[0].array(), self._done[1].array()
+        kept, numbers, limits = (done.array() for done in self._done)
+        return kept, numbers, limits
 
     def _step(self, dt: float | None, k: int) -> OdometryEstimate:
         self._feed.give(self.stream.gyro, k)
@@ -319,6 +325,9 @@ class _OdometryRun:
         return odometry_numbers(pose, estimate.twist, estimate.pose_covariance,
                                 estimate.twist_covariance)
 
+    def _limit(self, estimate: OdometryEstimate) -> float:
+        return unknown_weights.limit(self.stream.robot, estimate, self.spread)
+
     @property
     def pose(self) -> Array:
         """Last pose (3,)."""
@@ -328,11 +337,17 @@ class _OdometryRun:
         """Process sample k again, as the first one after the pose was set."""
         self.stream.reset(pose)
         self.origin = None
-        self.rows[-1] = self._numbers(self._step(0.0, k))
+        estimate = self._step(0.0, k)
+        self.rows[-1] = self._numbers(estimate)
+        self.limits[-1] = self._limit(estimate)
+
+    def follow(self, pose: Array) -> None:
+        """Begin the next step at `pose`."""
+        self.origin = compose(pose, inverse(self.stream.pose))
 
     def move_to(self, pose: Array) -> None:
         """Resume at `pose`; the estimate of slip continues."""
-        self.origin = compose(pose, inverse(self.stream.pose))
+        self.follow(pose)
         self.rows[-1] = np.concatenate([odometry_numbers(
             pose, np.zeros(3), np.zeros((3, 3)), np.zeros((3, 3)))[:7], self.rows[-1][7:]])
 
@@ -345,7 +360,7 @@ class _OdometryRun:
 
     def agrees(self, numbers: Array) -> bool:
         """Return whether pose and twist are those of recorded `numbers`."""
-        return agreement(self.rows[-1][None], numbers[None]).close > 0
+        return agreement(self.rows[-1][None], numbers[None], self.limits[-1]).close > 0
 
     def equals(self, numbers: Array) -> bool:
         """Return whether pose and twist are those of recorded `numbers` to the last bit."""
@@ -361,14 +376,8 @@ class _OdometryRun:
         other._feed = copy.copy(self._feed)
         other.stream, other.clock = copy.deepcopy(self.stream), copy.deepcopy(self.clock)
         other.kept, other.rows = [*self.kept], [*self.rows]
+        other.limits = [*self.limits]
         return other
-
-
-def _doubtful(estimate: OdometryEstimate) -> bool:
-    """Return whether a wheel has, or nearly has, less than its full weight."""
-    slip, grip = estimate.slip, estimate.grip
-    return bool(slip.slipping or estimate.faults.alarm or grip.held > 0.0
-                or slip.statistic > NEARLY * slip.threshold or not grip.plausible.all())
 
 
 def _likelier(run: _OdometryRun, silent: Sequence[int], k: int, then: Array) -> _OdometryRun:

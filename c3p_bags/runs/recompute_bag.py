@@ -132,7 +132,8 @@ def compare(recomputed: Recomputed, recorded: RecordedOdometry) -> Agreement:
     # by parts: all numbers of an hour are half a gigabyte
     for begin in range(0, max(len(ours), 1), mapped.ROWS):
         part = slice(begin, begin + mapped.ROWS)
-        found.append(agreement(recomputed.numbers[ours[part]], recorded.numbers[theirs[part]]))
+        found.append(agreement(recomputed.numbers[ours[part]], recorded.numbers[theirs[part]],
+                               recomputed.limit[ours[part]]))
         mapped.give_back(recomputed.numbers, recorded.numbers)
     return joined(found)
 

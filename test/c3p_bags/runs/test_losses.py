@@ -61,6 +61,10 @@ def recomputed(run, joints, odometry):
     return found, compare(found, recorded), losses(samples.stamp, recorded.stamp)
 
 
+# the weights of the wheels are learned from all samples: without some of them a step of the pose
+# differs by this much at most, in the slip of a wheel, m or rad
+LEARNED = 1e-5
+
 # of joint states; the recording ended between the last ones and their odometry
 COUNT = 1729
 # single messages, and bursts of up to a third of a second, as an overflowing queue loses them
@@ -77,7 +81,7 @@ lost = st.lists(st.one_of(single, bursts), max_size=12).map(lambda sets: set().u
 def test_a_recording_with_losses_agrees_in_all_that_it_has(run, joints, odometry):
     found, agreed, named = recomputed(run, joints, odometry)
     assert agreed.close == agreed.compared
-    assert max(agreed.position, agreed.yaw, agreed.twist) <= SAME
+    assert max(agreed.position, agreed.yaw) < LEARNED
     # the pose was set by no service
     assert found.resets == () and not found.resumed
     # at most the message after each gap is left out, and some around the slip
@@ -98,7 +102,7 @@ def test_a_recording_with_losses_agrees_in_all_that_it_has(run, joints, odometry
     (set(), set(range(1700, COUNT - 1)))])
 def test_losses_neither_set_the_pose_nor_spoil_what_follows(run, joints, odometry):
     found, agreed, named = recomputed(run, joints, odometry)
-    assert max(agreed.position, agreed.yaw, agreed.twist) <= SAME
+    assert agreed.close == agreed.compared and max(agreed.position, agreed.yaw) < LEARNED
     assert found.resets == ()
     inside = {k for k in joints - odometry if min(set(range(COUNT)) - joints) < k < max(
         set(range(COUNT)) - joints)}
@@ -124,9 +128,29 @@ def test_another_robot_differs_in_spite_of_losses(run):
     wrong = replace(robot, wheel_radius=1.01 * robot.wheel_radius)
     # one in nine is lost
     samples = without(samples, set(range(5, COUNT, 9)))
+    found = recompute(samples, wrong, settings, recorded)
+    agreed = compare(found, recorded)
+    # between 2 and 6 s the robot drives: each step differs by a hundredth. Most are not judged,
+    # because a message that differs after a gap is left out
+    judged = agreed.compared + len(found.left_out)
+    assert agreed.position > 1e-6 and agreed.close < 0.95 * judged
+    # other weights explain no more than some of the steps
+    assert agreed.close < agreed.compared - 20
+    true = compare(recompute(samples, robot, settings, recorded), recorded)
+    assert true.close == true.compared
+
+
+def test_another_robot_differs_in_a_recording_that_begins_during_the_drive(run):
+    robot, settings, samples, recorded = run
+    # after the slip
+    begin = set(range(450))
+    samples, recorded = without(samples, begin), without(recorded, begin)
+    found = recompute(samples, robot, settings, recorded)
+    agreed = compare(found, recorded)
+    assert found.resumed and agreed.close == agreed.compared
+    wrong = replace(robot, wheel_radius=1.01 * robot.wheel_radius)
     agreed = compare(recompute(samples, wrong, settings, recorded), recorded)
-    # between 2 and 6 s the robot drives: each step differs by a hundredth
-    assert agreed.position > 1e-6 and agreed.close < 0.95 * agreed.compared
+    assert agreed.close < 0.95 * agreed.compared
 
 
 def test_odometry_of_another_source_has_no_losses():
@@ -164,8 +188,8 @@ def test_the_command_names_what_is_missing_and_succeeds(plugin, complete, tmp_pa
     shown = json.loads(capsys.readouterr().out)
     assert shown['missing']['joint_states'] == {'lost': 32, 'gaps': 3, 'before': 0, 'after': 0}
     assert shown['missing']['odometry'] == 2 and shown['resets'] == 0
-    # 19 more around the slip of wheel 2, whose memory has a gap
-    assert shown['close'] == shown['compared'] == COUNT - 1 - 32 - 2 - 19
+    # also around the slip of wheel 2, whose memory has a gap: they differ by its weights alone
+    assert shown['close'] == shown['compared'] == COUNT - 1 - 32 - 2
 
 
 def test_recomputed_odometry_follows_the_recorded_one_over_gaps(complete, tmp_path):

@@ -2,13 +2,15 @@
 """Odometry of a bag again: made-up bags, without nodes and without a clock."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from synthetic import notes_of, opened, read_topics, topics_of
 
-from c3p_bags.runs.recompute import ODOMETRY
-from c3p_bags.runs.recompute_bag import recompute_bag
+from c3p_bags.runs.agreement import SAME
+from c3p_bags.runs.recompute import ODOMETRY, read_samples, recompute
+from c3p_bags.runs.recompute_bag import compare, recompute_bag
 from c3p_bags.runs.run_bag import odometry_message, odometry_numbers
 from c3p_bags.storage import bag_parameters
 from c3p_bags.storage.bag_writer import BagError, BagWriter
@@ -20,6 +22,9 @@ from c3p_ros.cycle import CycleClock
 ROBOT = load_casters('c3p')
 BEGIN, PERIOD = 10**18, 5_000_000
 PARAMETERS = {'wheel_counts': 4096, 'robust': False, 'odom_frame': 'map', 'robot': 'c3p'}
+SETTINGS = odometry_settings(wheel_counts=4096, robust=False)
+# tyres without errors: all equations have equal weights, and nothing is learned
+EQUAL = {'tyre_creep': 0.0, 'side_slip': 0.0}
 
 
 class Value:
@@ -45,11 +50,10 @@ def angles(count):
 
 
 def bag(path, count=200, space='', refused=(), resets=None, parameters=PARAMETERS, start=0,
-        odom=True, lost=()):
+        odom=True, lost=(), **errors):
     """Write what a robot would: every sample, and an odometry of those that were not refused."""
     store_kinds = {'joint_states': 'sensor_msgs/msg/JointState', 'odom': ODOMETRY}
-    stream = Odometry(ROBOT, odometry_settings(
-        wheel_counts=PARAMETERS['wheel_counts'], robust=PARAMETERS['robust']))
+    stream = Odometry(ROBOT, replace(SETTINGS, **errors))
     clock = CycleClock()
     with BagWriter(path) as writer:
         writer.note({'c3p_robot': 'c3p'})
@@ -120,14 +124,28 @@ def test_answers_that_were_not_recorded_are_told_from_samples_that_were_refused(
 
 
 def test_a_bag_that_begins_in_the_middle_of_a_run_agrees_to_rounding(tmp_path):
-    found = opened(recompute_bag, bag(tmp_path / 'bag', start=100))
-    assert found.odometry.resumed and not found.odometry.resets
-    assert found.agreement.compared == 100
+    path = bag(tmp_path / 'bag', start=100, **EQUAL)
+    samples, recorded = opened(lambda bag: read_samples(bag, ROBOT), path)
+    found = recompute(samples, ROBOT, replace(SETTINGS, **EQUAL), recorded)
+    agreed = compare(found, recorded)
+    assert found.resumed and not found.resets and not found.left_out
+    assert agreed.compared == 100
     # metres and radians of order one, through one quaternion
-    assert max(found.agreement.position, found.agreement.yaw) < 1e-14
-    assert found.agreement.twist == 0.0
+    assert max(agreed.position, agreed.yaw) < 1e-14
+    assert agreed.twist == 0.0
     # the covariance begins anew
-    assert found.agreement.covariance > 0.0
+    assert agreed.covariance > 0.0
+
+
+def test_a_bag_that_begins_in_the_middle_of_a_run_agrees_within_its_weights(tmp_path):
+    # the run has learned the errors of its tyres before the first message
+    path = bag(tmp_path / 'bag', start=100)
+    found = opened(recompute_bag, path)
+    assert found.odometry.resumed and not found.odometry.resets
+    assert found.agreement.close == found.agreement.compared == 100
+    # a bag with all samples has no such limit
+    whole = opened(recompute_bag, bag(tmp_path / 'whole'))
+    assert np.all(whole.odometry.limit == SAME) and np.all(found.odometry.limit > SAME)
 
 
 def test_other_parameters_give_another_odometry_and_are_told(tmp_path):
