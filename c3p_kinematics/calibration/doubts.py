@@ -66,6 +66,7 @@ def doubt(history: WindowHistory, unknown: Array, most: float, source: str) -> s
                 'wheel slips or slipped, or a tyre or an encoder has changed')
     if history.noise > DOUBTFUL:
         return (f'residuals of the calibration are {history.noise:.1f} times their noise: wheels '
-                'slip or creep more than calibration.creep states, or the times of the joints '
-                'differ; the intervals are for that')
+                'slip or creep more than calibration.creep states, the times of the joints '
+                'differ, or a length is farther from the description than description_std '
+                'states; the intervals are for that')
     return ''
