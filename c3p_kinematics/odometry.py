@@ -21,7 +21,6 @@ from c3p_description.model import Array, CasterRobot
 from c3p_kinematics import _odometry_step as verdicts
 from c3p_kinematics import joint_channels, row_errors
 from c3p_kinematics._odometry_step import SHORTEST_STEP, start_again, step
-from c3p_kinematics.fault_report import FaultReport
 from c3p_kinematics.gyro_fusion import GyroFusion
 from c3p_kinematics.measured_joints import MeasuredJoints, tyre_variance
 from c3p_kinematics.odometry_data import (
@@ -334,18 +333,17 @@ class Odometry:
         state = self._state
         place = state.place
         out = state.out
+        faults = self._faults.report()
+        if faults.alarm:
+            # a wrong wiring may explain it as well
+            faults = faults.shared(self._wiring.share)
         return OdometryEstimate(
             float(place.time[0]), place.pose.copy(), out.twist.copy(), out.pose_covariance.copy(),
             out.covariance.copy(), self._joints.velocities(out.residual),
             self._last.slip if reason else self._monitor.report(), self._grip.report(),
             state.hold.doubt.copy(), float(place.distance[0]), True, reason, self._skipped,
             self._rejected, self._gaps, self._repeated,
-            self._shared(self._faults.report()),
-            joint_channels.report(state.channels), self._wiring.report)
-
-    def _shared(self, faults: FaultReport) -> FaultReport:
-        """Return the report of an alarm with the probability that wrong wirings leave to it."""
-        return faults.shared(self._wiring.share) if faults.alarm else faults
+            faults, joint_channels.report(state.channels), self._wiring.report)
 
     def _unused(self, verdict: int, time: float) -> OdometryEstimate:
         """Return the last estimate after a sample that was rejected, or taken with the next."""
