@@ -256,7 +256,7 @@ class SelfCalibration:
         learner = self._learner
         noise = learner.noise[0]
         # the parameters are those before the update, at which the window was computed
-        before = (self.parameters - self._described).ravel() / self._deviation
+        before = in_units((self.parameters - self._described).ravel(), self._deviation)
         self._history.add(noise * learner.equations.value[3:],
                           noise * learner.equations.of_parameters[3:], before,
                           learner.square[0], learner.gain[0])
