@@ -188,6 +188,9 @@ def share_with_wiring(s):
         return
     slip = s.slip
     faults = s.faults
+    if share >= SURE and faults.suspect[0] >= 0.0:
+        s.wiring.proved[0] = 1.0
+        return
     slip.confidence[0] *= share
     if slip.confidence[0] <= 0.5:
         slip.suspect[0] = -1.0

@@ -88,6 +88,7 @@ def watch_window(motion, window, alarm, dt):
     window.time[0] += dt
     if not alarm:
         window.alarm[0] = 0.0
+        window.proved[0] = 0.0
     elif window.alarm[0] == 0.0:
         window.alarm[0] = BEGINS
         window.judged[0] = 0.0
@@ -102,6 +103,10 @@ def share_of_casters(window):
     """Return the factor of the probability that a caster is at fault."""
     right = window.right[0]
     if window.open[0] == 0.0:
+        return 1.0
+    # a lasting fault adds to the cost of the description in each window, until another wiring
+    # costs less: the caster stays named until that one is sure
+    if window.proved[0] != 0.0 and right > 1.0 - SURE:
         return 1.0
     # no caster is accused in an alarm that a wrong wiring may explain as well
     return right if right >= SURE and window.judged[0] != 0.0 else min(0.5, right)

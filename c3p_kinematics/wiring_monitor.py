@@ -178,7 +178,7 @@ class WiringMonitor:
         costs.cost[:] = costs.prior
         for array in (costs.faulty, costs.excluded, costs.misfit, costs.windows,
                       costs.probability, window.begun, window.turned, window.against,
-                      window.doubted):
+                      window.doubted, window.proved):
             array[:] = 0.0
         costs.probability[0] = 1.0
         window.right[0] = window.judged[0] = window.open[0] = 1.0

@@ -25,6 +25,7 @@ class WiringWindow(Parts):
     alarm: Number                           # of the residuals, see _wiring_kernels.py
     due: Number                             # 1 for a window to judge
     judged: Number                          # 0 for an alarm that another wiring may explain
+    proved: Number                          # 1: a caster was named while right was sure
     open: Number                            # 1 unless each wrong wiring is excluded
     right: Number                           # probability of the description
     against: Number                         # windows in a row in which it is the less likely one
