@@ -78,8 +78,12 @@ def test_settings_are_those_of_the_parameters():
     for name in PARAMETERS:
         entry = schema[name]
         assert odometry_settings(**{name: entry['default_value']}) == default, name
-        other = not entry['default_value'] if entry['type'] == 'bool' else (
-            entry['validation']['bounds<>'][1])
+        if entry['type'] == 'bool':
+            other = not entry['default_value']
+        elif entry['type'] == 'string':
+            other = entry['validation']['one_of<>'][0][-1]
+        else:
+            other = entry['validation']['bounds<>'][1]
         assert odometry_settings(**{name: other}) != default, f'{name} has no effect'
     with pytest.raises(ValueError, match='max_gap = -1'):
         odometry_settings(max_gap=-1.0)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from miscalibrated import measured, towed_drive, wrong
 from robots import C3P
-from test_gyro import BIAS, stood, yaw_scale
+from test_gyro_lessons import BIAS, stood, yaw_scale
 
 from c3p_kinematics.calibrating_odometry import CalibratingOdometry
 from c3p_kinematics.calibration.gyro import GyroSettings

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from miscalibrated import WHEEL_STEP, measured, towed_drive, wrong
 from robots import C3P
-from test_gyro import stood
+from test_gyro_lessons import stood
 
 from c3p_description.model import CasterRobot
 from c3p_kinematics.calibrating_odometry import CalibratingOdometry
