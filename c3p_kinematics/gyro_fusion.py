@@ -143,7 +143,7 @@ class GyroFusion:
         self._report = self._spread = None
         start_gyro(state.block, state.values)
 
-    def warm_up(self, odometry: OdometryState, geometry: Array, spread: Array) -> None:
+    def warm_up(self, odometry: OdometryState, spread: Array) -> None:
         """Compile all kernels, and forget."""
         for stamp in (0, 10_000_000):
             self.measure(stamp, 0.0)

@@ -138,7 +138,7 @@ class Odometry:
             self.step(time, still, angle, still, still)
         self._wiring.warm_up()
         if self.gyro is not None:
-            self.gyro.warm_up(self._state, self.robot.geometry, self._lasting.spread)
+            self.gyro.warm_up(self._state, self._lasting.spread)
         self.reset()
 
     @property

@@ -71,11 +71,9 @@ def _hypotheses(window: Increments) -> Iterator[tuple[Explanation, Increments]]:
         # two reversed encoders of a caster look like one that is stuck
         if wiring.parts == MODULES and len(wiring.casters) == 1:
             continue
-        steering, steered = (values[:, wiring.steering_of] * wiring.steering_sign
-                             for values in window[:2])
-        rolled = window.rolled[:, wiring.wheel_of] * wiring.wheel_sign
-        yield (Explanation(wiring.parts, wiring.change, wiring.casters),
-               Increments(steering + wiring.turn, steered, rolled))
+        moved = Increments(wiring.of_steering(window.steering) + wiring.turn,
+                           wiring.of_steering(window.steered), wiring.of_wheels(window.rolled))
+        yield Explanation(wiring.parts, wiring.change, wiring.casters), moved
 
 
 def _residual(robot: CasterRobot, window: Increments, left_out: Sequence[int] = ()) -> float:

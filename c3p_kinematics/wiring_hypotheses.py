@@ -17,6 +17,8 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, permutations
 from typing import NamedTuple
 
+from c3p_description.model import Array
+
 # parts of a `Wiring`
 WHEELS = 'wheels'
 ENCODERS = 'encoders'
@@ -77,6 +79,14 @@ class Wiring(NamedTuple):
             if len(ring) > 1 and first == min(ring):
                 rings.append(tuple(ring))
         return rings
+
+    def of_steering(self, measured: Array) -> Array:
+        """Return turns (k, n) of the steering of each caster; to angles add `turn`."""
+        return measured[:, self.steering_of] * self.steering_sign
+
+    def of_wheels(self, measured: Array) -> Array:
+        """Return angles or turns (k, n) of the casters' wheels by the measured ones."""
+        return measured[:, self.wheel_of] * self.wheel_sign
 
     def text(self) -> str:
         """

@@ -24,6 +24,7 @@ EXPLAINS = 0.2
 # turn of a zero that was set with the caster pointing backwards, rad
 HALF_TURN = np.pi
 
+
 def usual_wirings(count: int) -> list[Wiring]:
     """
     Return the wirings that are tried: a recording takes a second, so that they are the usual ones.
@@ -41,10 +42,9 @@ def usual_wirings(count: int) -> list[Wiring]:
 
 def corrected(wiring: Wiring, recording: JointRecording) -> JointRecording:
     """Return a recording as its joints have really moved with this wiring."""
-    steering = np.asarray(recording.steering, float)[:, wiring.steering_of]
-    wheel = np.asarray(recording.wheel_angle, float)[:, wiring.wheel_of]
-    return recording._replace(steering=steering * wiring.steering_sign + wiring.turn,
-                              wheel_angle=wheel * wiring.wheel_sign)
+    steering = wiring.of_steering(np.asarray(recording.steering, float))
+    wheel = wiring.of_wheels(np.asarray(recording.wheel_angle, float))
+    return recording._replace(steering=steering + wiring.turn, wheel_angle=wheel)
 
 
 def likely_wirings(robot: CasterRobot, recordings: Sequence[JointRecording],

@@ -56,7 +56,9 @@ class Rolling:
     """
 
     def __init__(self, robot, wiring=None, seed=0, twist=TURNING):
-        self.robot, self.wiring, self.twist = robot, wiring, np.array(twist)
+        self.robot = robot
+        self.wiring = wiring
+        self.twist = np.array(twist)
         self.odometry = Odometry(robot, OdometrySettings(**SYNCHRONOUS))
         self.steering = np.random.default_rng(seed).uniform(-np.pi, np.pi, robot.count)
         self.wheel = np.zeros(robot.count)
@@ -111,7 +113,9 @@ def test_orders_are_all_permutations_of_four_and_pairs_and_rings_of_more():
 @pytest.mark.parametrize('name', ROBOTS)
 def test_a_wrong_wiring_is_doubted_in_the_first_metre_and_no_innocent_caster_is_named(name):
     robot = ROBOTS[name]
-    first, among, doubted = 0, 0, 0
+    first = 0
+    among = 0
+    doubted = 0
     for number, wiring in enumerate(required(robot.count)):
         rolling, estimate = until_doubted(robot, wiring, number, TURNING)
         innocent = set(range(robot.count)) - set(wiring.casters)
