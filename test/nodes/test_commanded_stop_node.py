@@ -38,8 +38,8 @@ def test_a_stop_without_effect_is_an_error_with_joints_and_the_controller_falls_
     step, effect = plant.step, [0.0]
     # motors that no longer act
     plant.step = lambda torque, dt: step(effect[0] * np.asarray(torque), dt)
-    bench.wait_for(lambda: bench.command(0.0, 0.0, 0.0) or said(
-        bench, 'does not slow down', 'wheel_joint_1', 'rad/s', 'emergency stop'), 'the error', 3.0)
+    words = ('does not slow down', 'wheel_joint_1', 'rad/s', 'emergency stop')
+    bench.command_until(lambda: said(bench, *words), 'the error', 0.0, 0.0, 0.0, timeout=3.0)
     assert bench.health[NODE].level == DiagnosticStatus.ERROR
     count = len(bench.effort)
     bench.run(0.3)
@@ -58,5 +58,5 @@ def test_a_robot_that_is_pushed_while_it_stops_is_no_error(bench, force):
     drive(bench)
     bench.nodes['simulation'].plant.push([0.0, force], 0.0, 4.0)
     end = bench.seconds() + 3.0
-    bench.wait_for(lambda: bench.command(0.0, 0.0, 0.0) or bench.seconds() > end, 'time', 10.0)
+    bench.command_until(lambda: bench.seconds() > end, 'time', 0.0, 0.0, 0.0, timeout=10.0)
     assert not any('slow down' in text or 'accelerates' in text for text in bench.said[NODE])
