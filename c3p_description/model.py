@@ -5,7 +5,7 @@ Model of a caster robot: geometry, masses and friction.
 Frames and angles are the papers': the platform frame is ``base_link``; the steering angle θ_s is
 relative to the platform; at θ_s = 0 the wheel rolls along +Y of the platform and its axle points
 along +X. A caster trails: its contact point is `caster_offset` behind the pivot when the wheel
-rolls forward.
+rolls forward, and `lateral_offset` along the axle from it.
 """
 
 from __future__ import annotations
@@ -95,8 +95,9 @@ class CasterRobot:
     """
     A platform on n ≥ 2 casters, each driven in rolling, in steering, in both or not at all.
 
-    Wheels below their pivots (d = 0), wheels that are fixed at an angle, and joints without an
-    encoder are described as well, for reading: see wheels.py.
+    Wheels below their pivots (d = 0) or beside them (b ≠ 0), two wheels on one pivot, wheels that
+    are fixed at an angle, and joints without an encoder are described as well, for reading: see
+    wheels.py.
 
     Masses count once: `platform_mass` is everything that does not turn with a caster, `link_*` the
     fork with what is bolted to it, `wheel_*` what spins. Inertias are about the part's own centre
@@ -111,6 +112,8 @@ class CasterRobot:
         Steering pivots in ``base_link``.
     caster_offset, wheel_radius : (n,) array, m
         d ≥ 0 and r > 0.
+    lateral_offset : (n,) array, m
+        b of either sign: distance of the wheel from its pivot along the axle a.
     platform_mass, platform_inertia : float, kg and kg·m²
     platform_com : (2,) array, m
     link_mass, link_com, link_inertia : (n,) array, kg, m, kg·m²
@@ -131,7 +134,7 @@ class CasterRobot:
     steering_torque_limit, steering_rate_limit : (n,) array, N·m and rad/s
         What that motor may give and can reach at the steering axis; inf for no limit.
     steering_joints, wheel_joints : tuple of str
-        Joint names, in the order of the casters.
+        Joint names, in the order of the casters. Wheels on one pivot have one steering joint.
     steering_sign, steering_zero, wheel_sign : (n,) array
         ``θ_s = steering_sign·(joint position) + steering_zero``,
         ``θ_x = wheel_sign·(joint position)``.
@@ -180,6 +183,7 @@ class CasterRobot:
     steering_encoder: ArrayField = True
     wheel_encoder: ArrayField = True
     slip_angle: ArrayField = wheels.SLIP_ANGLE
+    lateral_offset: ArrayField = 0.0
 
     def __post_init__(self) -> None:
         """Check every number and freeze it."""
@@ -189,10 +193,6 @@ class CasterRobot:
                              'more pivots, each (x, y) in base_link')
         if not np.all(np.isfinite(hips)):
             raise ModelError(f'hip_position = {hips.tolist()}: every value must be finite')
-        apart = np.ptp(hips, axis=0).max()
-        if apart < 1e-6:
-            raise ModelError('hip_position: all casters share one pivot, so the yaw rate of the '
-                             'platform is unobservable; move the casters apart')
         count = len(hips)
         hips.setflags(write=False)
         self._set('hip_position', hips)
@@ -200,7 +200,8 @@ class CasterRobot:
                      'wheel_mass', 'wheel_spin_inertia', 'wheel_yaw_inertia', 'steering_sign',
                      'steering_zero', 'wheel_sign'):
             self._set(name, _per_caster(name, getattr(self, name), count))
-        self._set('slip_angle', _per_caster('slip_angle', _limits(self.slip_angle, count), count))
+        for name in ('slip_angle', 'lateral_offset'):
+            self._set(name, _per_caster(name, _limits(getattr(self, name), count), count))
         for name in ('driven', 'steered', 'fixed', 'steering_encoder', 'wheel_encoder'):
             self._set(name, _limits(getattr(self, name), count, bool))
         for name in LIMITS:
@@ -211,13 +212,16 @@ class CasterRobot:
         self._set('tyre_friction', float(self.tyre_friction))
         self._set('traction_margin', float(self.traction_margin))
         for kind in ('steering', 'wheel'):
+            pivots = wheels.pivots(hips) if kind == 'steering' else np.arange(count)
             names = tuple(getattr(self, f'{kind}_joints')) or tuple(
-                f'{kind}_joint_{i + 1}' for i in range(count))
-            if len(names) != count or len(set(names)) != count:
+                f'{kind}_joint_{pivot + 1}' for pivot in pivots)
+            # as many names as pivots, and for each pivot one
+            pairs = set(zip(names, pivots.tolist(), strict=False))
+            if len(names) != count or not len(set(names)) == len(pairs) == len(set(pivots)):
                 raise ModelError(f'{kind}_joints = {names}: one distinct name per caster '
                                  f'is needed, and there are {count} casters')
             self._set(f'{kind}_joints', names)
-        for check in (model_checks.wrong_sign, model_checks.wrong_size,
+        for check in (model_checks.wrong_sign, model_checks.wrong_size, wheels.one_place,
                       wheels.contradiction):
             if trouble := check(self):
                 raise ModelError(trouble)
@@ -321,12 +325,13 @@ class CasterRobot:
     @cached_property
     def geometry(self) -> Array:
         """
-        Rows ``[hip x, hip y, d, r, along, across]`` (n, 6), as compiled kernels take them.
+        Rows ``[hip x, hip y, d, r, along, across, b]`` (n, 7), as compiled kernels take them.
 
-        The last two are `rows`.
+        `along` and `across` are `rows`.
         """
         return np.ascontiguousarray(np.column_stack(
-            [self.hip_position, self.caster_offset, self.wheel_radius, self.rows]))
+            [self.hip_position, self.caster_offset, self.wheel_radius, self.rows,
+             self.lateral_offset]))
 
     @cached_property
     def rows(self) -> Array:
@@ -364,8 +369,8 @@ class CasterRobot:
     def require_casters(self, what: str) -> None:
         """Raise ModelError for a robot that is for reading only; `what` needs casters."""
         if reason := self.reading_only:
-            raise ModelError(f'robot {self.name}: {what} and control need casters with an offset '
-                             f'and all encoders, and {reason}; {wheels.WORKS}')
+            raise ModelError(f'robot {self.name}: {what} and control need casters behind their '
+                             f'pivots with all encoders, and {reason}; {wheels.WORKS}')
 
     @cached_property
     def platform(self) -> Array:

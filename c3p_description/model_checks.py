@@ -22,7 +22,8 @@ LIMITS = ('torque_limit', 'wheel_rate_limit', 'steering_torque_limit', 'steering
 POSITIVE = ('wheel_radius', 'platform_mass', 'platform_inertia', 'slip_angle')
 NOT_NEGATIVE = ('caster_offset', 'link_mass', 'link_inertia', 'wheel_mass', 'wheel_spin_inertia',
                 'wheel_yaw_inertia')
-LENGTHS = ('hip_position', 'platform_com', 'link_com', 'caster_offset', 'wheel_radius')
+LENGTHS = ('hip_position', 'platform_com', 'link_com', 'caster_offset', 'wheel_radius',
+           'lateral_offset')
 MASSES = ('platform_mass', 'platform_inertia', 'link_mass', 'link_inertia', 'wheel_mass',
           'wheel_spin_inertia', 'wheel_yaw_inertia')
 

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Rows of measurement of a wheel, by its pivot, offset and encoders.
+Rows of measurement of a wheel, by its pivot, offsets and encoders.
 
-A wheel stands at ``hip − d e``, d ≥ 0 behind its pivot. It is steered by a motor, free, or fixed
-at an angle; rolling and steering have an encoder or not. With the rows of casters.py,
+A wheel stands at ``hip − d e + b a``: d ≥ 0 behind its pivot, and b of either sign along its
+axle. It is steered by a motor, free, or fixed at an angle; rolling and steering have an encoder or
+not. With the rows of casters.py,
 
-    along    Rx ν = r θ̇_x                   needs an encoder of the wheel
-    across   (Ra + d [0 0 1]) ν = −d θ̇_s    needs a steering angle
+    along    (Rx + b [0 0 1]) ν = r θ̇_x − b θ̇_s    needs an encoder of the wheel
+    across   (Ra + d [0 0 1]) ν = −d θ̇_s            needs a steering angle
 
 and both need the steering angle, by an encoder or because the wheel is fixed. Across a caster
 (d > 0) the row is a measurement, by the steering encoder. Without an offset, and for a fixed
@@ -14,6 +15,10 @@ wheel, its right side is zero: the row states that the tyre does not slide sidew
 as the tyre. Beside a row along, whose deviation is `ROLLING_SLIP` of the speed, it has the factor
 ``ROLLING_SLIP / slip_angle``, `BELIEF` at most. Rows that are not measured have the factor 0, and
 a free caster without encoders contributes nothing.
+
+Two wheels on one axle behind one pivot are two wheels with ±b that share a steering joint. Both
+have the same row across: each has the factor 1/√2, so that the sum of their squares is that of
+one row.
 
 Equations that multiply both sides of the rows with these factors hold for every wheel; nothing
 else distinguishes kinds of wheels.
@@ -41,11 +46,33 @@ BELIEF = 0.9
 # singular value relative to the largest below which a motion of the platform is not measured
 UNMEASURED = 1e-9
 
+# pivots nearer to each other than this are one, m
+ONE_PIVOT = 1e-6
+
 # reason why a robot with such a wheel is for reading only
 NO_OFFSET = 'without offset (d = 0)'
 
 # commands and functions for robots that are not controlled
 WORKS = 'reading works: sensed_forward, odometry, c3p import, report, recompute and calibrate'
+
+
+def pivots(hips: Any) -> Any:
+    """
+    Return the first wheel on the pivot of each wheel (n,), from the pivots `hips` (n, 2).
+
+    Examples
+    --------
+    >>> pivots(np.array([[0.2, 0.0], [0.2, 0.0], [-0.2, 0.0]])).tolist()
+    [0, 0, 2]
+    """
+    apart = np.abs(hips[:, None, :] - hips[None, :, :]).max(axis=2)
+    return np.argmax(apart < ONE_PIVOT, axis=1)
+
+
+def on_pivot(robot: Any) -> Any:
+    """Return the number of wheels on the pivot of each wheel, (n,); 1 for a fixed one."""
+    first = pivots(robot.hip_position)
+    return np.where(robot.fixed, 1, np.bincount(first, minlength=len(first))[first])
 
 
 def angle_known(robot: Any) -> Any:
@@ -70,6 +97,8 @@ def rows(robot: Any) -> Any:
     """
     known = angle_known(robot)
     across = np.where(believed(robot), np.minimum(BELIEF, ROLLING_SLIP / robot.slip_angle), 1.0)
+    # wheels on one pivot have one row across
+    across /= np.sqrt(on_pivot(robot))
     factors = np.column_stack([known & robot.wheel_encoder, np.where(known, across, 0.0)])
     factors.setflags(write=False)
     return factors
@@ -85,6 +114,9 @@ def reading_only(robot: Any) -> str:
     """Return why a robot is for reading only, or an empty text."""
     texts = ((robot.fixed, 'fixed'),
              ((robot.caster_offset == 0.0) & ~robot.fixed, NO_OFFSET),
+             ((robot.lateral_offset != 0.0) & ~robot.fixed & (on_pivot(robot) == 1),
+              'beside the pivot (b ≠ 0)'),
+             (on_pivot(robot) > 1, 'on one pivot with another'),
              (~(robot.steering_encoder | robot.fixed), 'without steering encoder'),
              (~robot.wheel_encoder, 'without wheel encoder'))
     found = []
@@ -95,6 +127,21 @@ def reading_only(robot: Any) -> str:
             found.append(f'wheel{plural} {", ".join(numbers)} '
                          f'{"are" if plural else "is"} {what}')
     return ', '.join(found)
+
+
+def one_place(robot: Any) -> str:
+    """Return why wheels cannot stand where they are, or an empty text."""
+    hips = robot.hip_position
+    first = pivots(hips)
+    if len(set(first.tolist())) == 1 and not np.ptp(robot.lateral_offset):
+        return ('hip_position: all casters share one pivot, so the yaw rate of the platform is '
+                'unobservable; move the casters apart')
+    for i, j in enumerate(first.tolist()):
+        if i != j and robot.lateral_offset[i] == robot.lateral_offset[j]:
+            return (f'hip_position: casters {j + 1} and {i + 1} share one pivot and one '
+                    'lateral_offset: move the casters apart; two wheels on one axle have '
+                    'different lateral offsets')
+    return ''
 
 
 def contradiction(robot: Any) -> str:
@@ -116,12 +163,15 @@ def contradiction(robot: Any) -> str:
 def _motions(robot: Any, factors: Any) -> int:
     """Return how many of three motions the wheels measure at general steering angles."""
     # any angles that are not special: of wheels that steer, beside each other by irrational steps
-    angles = np.where(robot.fixed, robot.steering_zero, math.e * (1.0 + np.arange(robot.count)))
+    general = math.e * (1.0 + pivots(robot.hip_position))
+    angles = np.where(robot.fixed, robot.steering_zero, general)
     x, y = (robot.hip_position - robot.hip_position.mean(axis=0)).T
     c = np.cos(angles)
     s = np.sin(angles)
-    size = max(float(np.abs(robot.hip_position).max()), 1e-6)
-    along = np.column_stack([-s, c, (s * y + c * x) / size]) * factors[:, :1]
+    size = max(float(np.abs(robot.hip_position).max()), float(np.abs(robot.lateral_offset).max()),
+               1e-6)
+    along = np.column_stack([-s, c, (s * y + c * x + robot.lateral_offset) / size])
+    along *= factors[:, :1]
     across = np.column_stack([c, s, (s * x - c * y + robot.caster_offset) / size])
     values = np.linalg.svd(np.concatenate([along, across * factors[:, 1:]]), compute_uv=False)
     return int(np.sum(values > UNMEASURED * values[0]))

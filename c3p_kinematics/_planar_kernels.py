@@ -4,8 +4,9 @@
 Compiled planar kinematics: SE(2), casters and the rigid fit; plain arrays, no checks.
 
 Public sides: se2.py and casters.py. Poses and steps are rows (x, y, yaw); the leading axis of
-`*_each` is the batch. `geometry` has rows ``[hip x, hip y, d, r, along, across]``, of which the
-last two are factors of both sides of a wheel's rows of measurement (c3p_description/wheels.py);
+`*_each` is the batch. `geometry` has rows ``[hip x, hip y, d, r, along, across, b]``, of which
+along and across are factors of both sides of a wheel's rows of measurement, and b is the distance
+of the wheel from its pivot along the axle (c3p_description/wheels.py);
 `steering` is θ_s (n,); `twist` is (vx, vy, ω) in ``base_link``. For every caster, with
 e = (−sin θ, cos θ) the rolling direction and a = (cos θ, sin θ) the axle, the pivot moves with
 ``s = e·v_pivot = Rx ν`` and ``u = a·v_pivot = Ra ν``. `contact` (n, 2) is the velocity of each
@@ -123,7 +124,7 @@ def rows(geometry, steering, rolling, axle):
 
 @kernel
 def jacobians(geometry, steering, wheel, steer, contact):
-    """Write ``Rx/r``, ``−Ra/d − [0 0 1]`` and ``−Ra/d``; leading axis is the batch."""
+    """Write ``Rx/r``, ``−Ra/d − [0 0 1]`` and ``−Ra/d``, b = 0; leading axis is the batch."""
     for b in range(len(steering)):
         rows(geometry, steering[b], wheel[b], contact[b])
         for i in range(steering.shape[1]):
@@ -136,7 +137,7 @@ def jacobians(geometry, steering, wheel, steer, contact):
 
 @kernel
 def rates(geometry, steering, twist, wheel_rate, steering_rate, contact_rate):
-    """Write θ̇_x, θ̇_s, θ̇_c of a rigid motion without slip; leading axis is the batch."""
+    """Write θ̇_x, θ̇_s, θ̇_c of a motion without slip, b = 0; leading axis is the batch."""
     for b in range(len(steering)):
         vx = twist[b, 0]
         vy = twist[b, 1]
@@ -178,7 +179,7 @@ def accelerations(geometry, steering, twist, accel, wheel_accel, steering_accel)
 @kernel
 def contact_rows(geometry, steering, rolling, axle):
     """
-    Write the rows of the contact velocities: `rolling` Rx and `axle` Ra + d [0 0 1].
+    Write the rows of the contact velocities: `rolling` Rx + b [0 0 1], `axle` Ra + d [0 0 1].
 
     They have the factors of the wheel's rows: 1 for a measurement, less for a belief in the tyre,
     0 without an encoder.
@@ -186,6 +187,7 @@ def contact_rows(geometry, steering, rolling, axle):
     rows(geometry, steering, rolling, axle)
     for i in range(len(steering)):
         axle[i, 2] += geometry[i, 2]
+        rolling[i, 2] += geometry[i, 6]
         for j in range(3):
             rolling[i, j] *= geometry[i, 4]
             axle[i, j] *= geometry[i, 5]
@@ -193,9 +195,10 @@ def contact_rows(geometry, steering, rolling, axle):
 
 @kernel
 def measured(geometry, wheel_rate, steering_rate, contact):
-    """Write r θ̇_x and −d θ̇_s of each caster with the factors of its rows, m/s."""
+    """Write r θ̇_x − b θ̇_s and −d θ̇_s of each caster with the factors of its rows, m/s."""
     for i in range(len(wheel_rate)):
-        contact[i, 0] = geometry[i, 3] * wheel_rate[i] * geometry[i, 4]
+        rolled = geometry[i, 3] * wheel_rate[i] - geometry[i, 6] * steering_rate[i]
+        contact[i, 0] = rolled * geometry[i, 4]
         contact[i, 1] = -geometry[i, 2] * steering_rate[i] * geometry[i, 5]
 
 
@@ -268,10 +271,10 @@ def least_squares(geometry, steering, wheel_rate, steering_rate, weight,
     """
     Fit one rigid twist per row to the measured contact velocities, weights (B, n, 2).
 
-    Each caster gives two equations in metres per second, ``Rx ν = r θ̇_x`` along the wheel and
-    ``(Ra + d [0 0 1]) ν = −d θ̇_s`` across it: the velocity of the body-fixed point over the
-    contact. Together they are a rigid-body fit to n points, which has full rank whenever two
-    contact points differ. `residual` (n, 2) is measured minus fitted [along, across];
+    Each caster gives two equations in metres per second, ``(Rx + b [0 0 1]) ν = r θ̇_x − b θ̇_s``
+    along the wheel and ``(Ra + d [0 0 1]) ν = −d θ̇_s`` across it: the velocity of the body-fixed
+    point over the contact. Together they are a rigid-body fit to n points, which has full rank
+    whenever two contact points differ. `residual` (n, 2) is measured minus fitted [along, across];
     `information` (3, 3) is the matrix of the normal equations.
     """
     n = steering.shape[1]

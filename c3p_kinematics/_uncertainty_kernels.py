@@ -63,8 +63,10 @@ def add_slopes(geometry, motion, lasting, yaw, dt, slopes):
         px, py = vx - y * w, vy + x * w
         along = -si * px + ci * py
         across = ci * px + si * py
-        x2 = si * y + ci * x
+        b = geometry[i, 6]
+        x2 = si * y + ci * x + b
         a2 = si * x - ci * y + d
+        rolled_by = along + b * (w + motion.steering_rate[i])
         # columns of unit times both rows
         rolled = weight[i, 0] * geometry[i, 4] * geometry[i, 4] * dt
         swept = weight[i, 1] * geometry[i, 5] * geometry[i, 5] * dt
@@ -72,9 +74,9 @@ def add_slopes(geometry, motion, lasting, yaw, dt, slopes):
         for row in range(3):
             gx = rolled * (-si * unit[row, 0] + ci * unit[row, 1] + x2 * unit[row, 2])
             ga = swept * (ci * unit[row, 0] + si * unit[row, 1] + a2 * unit[row, 2])
-            # ∂(measured − fitted)/∂[r, d, x, y, β]: the wheel turns by along/r, the steering by
-            # −(across + d w)/d
-            by_r = gx * along / r
+            # ∂(measured − fitted)/∂[r, d, x, y, β]: the wheel turns by (along + b θ̇_c)/r, the
+            # steering by −(across + d w)/d
+            by_r = gx * rolled_by / r
             by_d = ga * across / d if d > 0.0 else 0.0
             by_x = -w * (ci * gx + si * ga)
             by_y = w * (ci * ga - si * gx)

@@ -131,11 +131,13 @@ def place_contacts(geometry, costs, k):
         ts = costs.turn_sine[k, i]
         c, s = c * tc - s * ts, s * tc + c * ts
         d = geometry[i, 2]
-        along = geometry[i, 3] * costs.wheel_sign[k, i] * costs.turned[1, m]
-        across = -d * costs.steering_sign[k, i] * costs.turned[0, j]
-        # e = (−sin θ, cos θ), a = (cos θ, sin θ); the contact trails by d
-        costs.contact[i, 0] = geometry[i, 0] + d * s
-        costs.contact[i, 1] = geometry[i, 1] - d * c
+        b = geometry[i, 6]
+        steered = costs.steering_sign[k, i] * costs.turned[0, j]
+        along = geometry[i, 3] * costs.wheel_sign[k, i] * costs.turned[1, m] - b * steered
+        across = -d * steered
+        # e = (−sin θ, cos θ), a = (cos θ, sin θ); the contact trails by d, and is b along a
+        costs.contact[i, 0] = geometry[i, 0] + d * s + b * c
+        costs.contact[i, 1] = geometry[i, 1] - d * c + b * s
         costs.moved[i, 0] = across * c - along * s
         costs.moved[i, 1] = across * s + along * c
         whole += along * along + across * across

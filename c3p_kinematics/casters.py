@@ -193,10 +193,10 @@ def sensed_forward(robot: CasterRobot, steering: ArrayLike, wheel_rate: ArrayLik
     """
     Return the least-squares twist of all wheel and steering rates, and the residuals.
 
-    Minimises ``Σ w_x (r θ̇_x − Rx ν)² + w_a (−d θ̇_s − (Ra + d[0 0 1]) ν)²``: the velocities of the
-    n platform points over the contacts. It has full rank as long as two contact points differ (if
-    all coincide the twist is nan), also where the wheel Jacobian is singular. Without slip it
-    equals paper I, eq. (5), and Muir and Neuman's closed form.
+    Minimises ``Σ w_x (r θ̇_x − b θ̇_s − (Rx + b[0 0 1]) ν)² + w_a (−d θ̇_s − (Ra + d[0 0 1]) ν)²``:
+    the velocities of the n platform points over the contacts. It has full rank as long as two
+    contact points differ (if all coincide the twist is nan), also where the wheel Jacobian is
+    singular. Without slip it equals paper I, eq. (5), and Muir and Neuman's closed form.
 
     For wheels without encoders, fixed wheels and wheels without offset both sides of a row have
     the factor `CasterRobot.rows` as well; angles and rates of joints without an encoder are not

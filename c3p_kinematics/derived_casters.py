@@ -31,7 +31,8 @@ LONGEST_STEP = 0.1
 
 _PER_CASTER = ('hip_position', 'caster_offset', 'wheel_radius', 'link_mass', 'link_com',
                'link_inertia', 'wheel_mass', 'wheel_spin_inertia', 'wheel_yaw_inertia',
-               'torque_limit', 'wheel_rate_limit', 'steering_sign', 'steering_zero', 'wheel_sign')
+               'torque_limit', 'wheel_rate_limit', 'steering_sign', 'steering_zero', 'wheel_sign',
+               'lateral_offset')
 
 
 def part_of(robot: CasterRobot, casters: ArrayLike) -> CasterRobot:

@@ -32,7 +32,7 @@ CASTER_ROBOT: dict[str, dict[str, str]] = {
         'traction_margin': 'number', 'steered': 'flags',
         'steering_torque_limit': 'limit per caster', 'steering_rate_limit': 'limit per caster',
         'steering_zero': 'per caster', 'fixed': 'flags', 'steering_encoder': 'flags',
-        'wheel_encoder': 'flags', 'slip_angle': 'per caster',
+        'wheel_encoder': 'flags', 'slip_angle': 'per caster', 'lateral_offset': 'per caster',
     },
     'platform': {'mass': 'number', 'inertia': 'number', 'com': 'number pair',
                  'com_height': 'number', 'tilt_inertia': 'number'},
@@ -93,8 +93,8 @@ MOST_CASTERS = 64
 # of a number that is not zero, in SI units: no mass, length or friction of a vehicle is beyond
 SMALLEST = 1e-12
 LARGEST = 1e9
-# fields of wheels that are fixed, without offset or encoders
-OF_WHEELS = ('fixed', 'steering_encoder', 'wheel_encoder', 'slip_angle')
+# fields of wheels that are fixed, beside their pivots, or without offset or encoders
+OF_WHEELS = ('fixed', 'steering_encoder', 'wheel_encoder', 'slip_angle', 'lateral_offset')
 # the pivots are given in one of two ways; zeros are of calibrated robots
 OPTIONAL = ('hip_radius', 'hip_angles', 'hip_position', 'steering_zero', *OF_WHEELS)
 # descriptions that a file may name with urdf:

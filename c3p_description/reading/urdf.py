@@ -65,18 +65,20 @@ from c3p_description.reading.urdf_casters import (
 )
 from c3p_description.reading.urdf_motors import (
     driven_wheels,
+    encoders,
     rate_limits,
     steering_motors,
     torque_limits,
 )
 from c3p_description.reading.urdf_notes import (
     note_assumed,
+    note_reading_only,
     note_rounded,
     note_spin,
     note_stiff,
     remaining,
 )
-from c3p_description.reading.urdf_pairs import Pair, caster_pairs, known_joints
+from c3p_description.reading.urdf_pairs import Pair, known_joints, wheel_pairs
 from c3p_description.reading.urdf_settings import fields_of, options_of
 from c3p_description.reading.urdf_tree import UrdfTree
 from c3p_description.reading.urdf_xml import numbers, read_tree
@@ -125,8 +127,8 @@ def read_urdf(xml_text: str, settings: Mapping[str, Any] | None = None) -> Readi
     note_rounded(rounded, notes)
     settings = overridden(tree.settings, settings or {})
     options = options_of(settings)
-    pairs = caster_pairs(tree, known_joints(tree, options.ignore), notes)
-    moving = {joint.name for pair in pairs for joint in (pair.steering, *pair.wheels)}
+    tree, pairs = wheel_pairs(tree, known_joints(tree, options.ignore), notes)
+    moving = {joint.name for pair in pairs for joint in pair.joints()}
     platform = tree.body(tree.root, moving)
     base = _base(tree, platform, options.base_link)
     # everything in the frame of base_link
@@ -141,6 +143,7 @@ def read_urdf(xml_text: str, settings: Mapping[str, Any] | None = None) -> Readi
     levers = [offset or radius for offset, radius in zip(
         columns['caster_offset'], np.broadcast_to(radii, len(pairs)), strict=True)]
     given, friction = fields_of(settings, len(pairs))
+    motors = steering_motors(tree, pairs, options.steered, levers, mass, notes)
     values = {
         'name': tree.name, 'platform_mass': whole.mass, 'platform_inertia': whole.inertia[2, 2],
         'platform_com': whole.centre[:2], 'driven': driven,
@@ -148,8 +151,8 @@ def read_urdf(xml_text: str, settings: Mapping[str, Any] | None = None) -> Readi
         'tyre_friction': _parameter(tree, pairs[0], 'tyre_friction', TYRE_FRICTION),
         'traction_margin': _parameter(tree, pairs[0], 'traction_margin', TRACTION_MARGIN),
         'wheel_rate_limit': rate_limits(pairs, radii, notes),
-        **steering_motors(tree, pairs, options.steered, levers, mass, notes),
-        'steering_joints': tuple(pair.steering.name for pair in pairs),
+        **motors, **encoders(tree, pairs, np.asarray(driven) | motors['steered'], notes),
+        'steering_joints': tuple(pair.pivot for pair in pairs),
         'wheel_joints': tuple(pair.wheels[0].name for pair in pairs), **columns}
     losses = _friction(tree, pairs)
     note_assumed(tree, pairs, base, losses, options, notes)
@@ -163,8 +166,7 @@ def _columns(tree: UrdfTree, pairs: list[Pair], platform: dict[str, Array], movi
     """Return the fields of the casters, one entry each."""
     casters = [caster_of(tree, pair, platform, moving, notes) for pair in pairs]
     neglected: list[Neglected] = []
-    fields = [geometry(tree, caster, platform, options.wheel_radius is not None, neglected, notes)
-              for caster in casters]
+    fields = [geometry(tree, caster, platform, options, notes) for caster in casters]
     columns: dict[str, Any] = {name: [values[name] for values in fields] for name in fields[0]}
     if options.wheel_radius is not None:
         radius = options.wheel_radius
@@ -172,10 +174,19 @@ def _columns(tree: UrdfTree, pairs: list[Pair], platform: dict[str, Array], movi
             radius, tuple) else [radius] * len(pairs), 'per caster', len(pairs))
     inertials = [masses(tree, caster, radius, neglected)
                  for caster, radius in zip(casters, columns['wheel_radius'], strict=True)]
-    check_neglected(neglected, options.tolerance, notes)
+    note_reading_only(casters, columns, notes)
+    # masses are of robots that are driven
+    if _trails(columns):
+        check_neglected(neglected, options.tolerance, notes)
     columns |= {name: [values[name] for values in inertials] for name in inertials[0]}
     note_spin(casters, columns, notes)
     return columns
+
+
+def _trails(columns: Mapping[str, Any]) -> bool:
+    """Return whether all wheels are casters, which a motion of the platform steers."""
+    return (all(columns['caster_offset']) and not any(columns['fixed'])
+            and not any(columns['lateral_offset']))
 
 
 def _base(tree: UrdfTree, platform: dict[str, Array], name: str | None) -> str:
@@ -199,8 +210,10 @@ def _parameter(tree: UrdfTree, pair: Pair, name: str, default: float) -> float:
 
 def _friction(tree: UrdfTree, pairs: list[Pair]) -> Friction:
     return Friction(
-        pivot_viscous=np.array([pair.steering.damping for pair in pairs]),
-        pivot_coulomb=np.array([pair.steering.friction for pair in pairs]),
+        pivot_viscous=np.array([pair.steering.damping if pair.steering else 0.0
+                                for pair in pairs]),
+        pivot_coulomb=np.array([pair.steering.friction if pair.steering else 0.0
+                                for pair in pairs]),
         # of twin wheels both
         rolling_viscous=np.array([sum(w.damping for w in pair.wheels) for pair in pairs]),
         rolling_coulomb=np.array([sum(w.friction for w in pair.wheels) for pair in pairs]),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One caster of a URDF: its two axes, lengths, signs and masses (rules: reading.urdf)."""
+"""One wheel of a URDF: its axes, lengths, signs and masses (rules: reading.urdf)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 
 from c3p_description.model import Array, ModelError
 from c3p_description.reading.notes import Notes
-from c3p_description.reading.robot_options import LENGTH_TOLERANCE, remedy
+from c3p_description.reading.robot_options import LENGTH_TOLERANCE, UrdfOptions, remedy
 from c3p_description.reading.urdf_pairs import Pair
-from c3p_description.reading.urdf_tree import UrdfTree
+from c3p_description.reading.urdf_tree import Inertial, UrdfTree
 from c3p_description.reading.urdf_xml import ROUNDED
 
 # how far from vertical or horizontal an axis may be, rad: axes come from the same rounded angles
@@ -22,6 +22,8 @@ ANGLE_TOLERANCE = ROUNDED
 ANGLE_NOTED = 1e-4
 # of lengths after a few rotations, m
 ROUNDING = 1e-9
+# of a direction of unit length: smaller parts are rounding
+ROLLS_ALONG = 1e-3
 # twin wheels are equal to this fraction of their radius
 TWIN_RADIUS = 0.01
 
@@ -36,7 +38,11 @@ class Neglected(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Caster:
-    """One caster; poses (4, 4) are in `base_link`, those of bodies in the body's first link."""
+    """
+    One caster; poses (4, 4) are in `base_link`, those of bodies in the body's first link.
+
+    The pivot of a fixed wheel is in its middle; it has no link.
+    """
 
     pair: Pair
     steering_pose: Array
@@ -50,7 +56,7 @@ class Caster:
     @property
     def names(self) -> tuple[str, str]:
         """Names of the (first) wheel joint and of the steering joint."""
-        return self.pair.wheels[0].name, self.pair.steering.name
+        return self.pair.wheels[0].name, self.pair.pivot
 
     @property
     def hip(self) -> Array:
@@ -68,16 +74,26 @@ def caster_of(tree: UrdfTree, pair: Pair, platform: dict[str, Array], moving: se
     ModelError
         A steering axis that is not vertical, or an axle that is not horizontal.
     """
-    steering_pose = platform[pair.steering.parent] @ pair.steering.origin
-    link_body = tree.body(pair.steering.child, moving)
-    wheel_poses = tuple(steering_pose @ link_body[wheel.parent] @ wheel.origin
-                        for wheel in pair.wheels)
-    up = steering_pose[:3, :3] @ pair.steering.axis
+    steering = pair.steering
+    if steering is None:
+        wheel = pair.wheels[0]
+        steering_pose = platform[wheel.parent] @ wheel.origin
+        link_body = {}
+        wheel_poses: tuple[Array, ...] = (steering_pose,)
+        up = np.array([0.0, 0.0, 1.0])
+    else:
+        steering_pose = platform[steering.parent] @ steering.origin
+        link_body = tree.body(steering.child, moving)
+        wheel_poses = tuple(steering_pose @ link_body[wheel.parent] @ wheel.origin
+                            for wheel in pair.wheels)
+        up = steering_pose[:3, :3] @ steering.axis
     axle = wheel_poses[0][:3, :3] @ pair.wheels[0].axis
     tilts = (math.asin(min(1.0, math.hypot(up[0], up[1]))),
              abs(math.asin(max(-1.0, min(1.0, axle[2])))))
-    for joint, angle, wanted, axis in ((pair.steering, tilts[0], 'vertical', up),
+    for joint, angle, wanted, axis in ((steering, tilts[0], 'vertical', up),
                                        (pair.wheels[0], tilts[1], 'horizontal', axle)):
+        if joint is None:
+            continue
         degrees = f'{math.degrees(angle):.3g}°'
         if angle > ANGLE_TOLERANCE:
             raise ModelError(f'joint {joint.name}: axis {axis.round(6).tolist()} in base_link is '
@@ -93,47 +109,76 @@ def caster_of(tree: UrdfTree, pair: Pair, platform: dict[str, Array], moving: se
                   tuple(tree.body(wheel.child, moving) for wheel in pair.wheels), spin, sum(tilts))
 
 
-def geometry(tree: UrdfTree, caster: Caster, platform: dict[str, Array], given_radius: bool,
-             neglected: list[Neglected], notes: Notes) -> dict[str, object]:
+def geometry(tree: UrdfTree, caster: Caster, platform: dict[str, Array], options: UrdfOptions,
+             notes: Notes) -> dict[str, Any]:
     """
     Return the fields of the class that lengths and axes of a `caster` in `tree` give.
 
-    The radius may come from the height above `platform`, unless it is a `given_radius`. Offsets
-    that the model leaves out are added to `neglected`, assumptions to `notes`.
+    The radius may come from the height above `platform`, unless `options` give it; they also tell
+    which lateral offsets are neglected. Interpretations are added to `notes`.
     """
-    name, pivot = caster.names
+    name, _ = caster.names
     centre, radius = _middle(tree, caster)
-    offset = centre - caster.hip
+    steers = caster.pair.steering is not None
+    hip = caster.hip if steers else centre
+    offset = centre - hip
     lateral = float(offset @ caster.spin)
     trail = (offset - lateral * caster.spin)[:2]
     d = math.hypot(*trail)
     allowed = caster.tilt * float(np.linalg.norm(offset))
     if d <= max(LENGTH_TOLERANCE, allowed):
-        if len(caster.pair.wheels) > 1:
-            raise ModelError(f'joint {name}: twin wheels below their pivot {pivot} (d = 0): the '
-                             'encoder of one is not that of their middle while they steer, '
-                             'and two differential wheels are not part of the model')
         d = 0.0
-        notes.warn('casters.caster_offset', d, f'joint {name}: the wheel is below its pivot '
-                   f'{pivot} (d = 0), so that the robot is for reading only: odometry, report, '
-                   'recompute and calibrate')
-    if radius is None and not given_radius:
+    if radius is None and options.wheel_radius is None:
         radius = _height(caster, platform)
         notes.assume('casters.wheel_radius', radius, f'joint {name}: the wheel has no round '
                      f'shape; its radius {radius:.4g} m is the height of the axle above '
                      'base_footprint')
-    neglected.append(Neglected(
-        abs(lateral), allowed, f'joint {name}: the wheel stands {abs(lateral):.6g} m beside its '
-        f'pivot {pivot}, along the axle; the model has no lateral offset'))
+    if not _is_twin(caster) and abs(lateral) <= max(options.tolerance, allowed) + ROUNDING:
+        _note_lateral(caster, lateral, allowed, notes)
+        lateral = 0.0
     # without an offset the wheel rolls ahead with a positive rate
     e = -trail / d if d > 0.0 else np.array([caster.spin[1], -caster.spin[0]])
+    # a fixed one rolls along x, or y, of the platform
+    if not steers and e[np.argmax(np.abs(e) > ROLLS_ALONG)] < 0.0:
+        e = -e
     axle = np.array([e[1], -e[0]])
-    return {'hip_position': caster.hip[:2], 'caster_offset': d, 'wheel_radius': radius,
+    b = lateral * float(caster.spin[:2] @ axle)
+    return {'hip_position': hip[:2], 'caster_offset': d, 'wheel_radius': radius,
             # + 0.0 turns -0.0 into 0.0
             'steering_zero': math.atan2(-e[0] + 0.0, e[1]),
-            'steering_sign': math.copysign(
-                1.0, (caster.steering_pose[:3, :3] @ caster.pair.steering.axis)[2]),
-            'wheel_sign': math.copysign(1.0, -caster.spin[:2] @ axle)}
+            'steering_sign': _steering_sign(caster),
+            'wheel_sign': math.copysign(1.0, -caster.spin[:2] @ axle),
+            'lateral_offset': b + 0.0, 'fixed': not steers}
+
+
+def _is_twin(caster: Caster) -> bool:
+    """Return whether the wheel is one of two on a pivot."""
+    return len(caster.pair.wheels) == 1 and caster.pair.shared
+
+
+def _steering_sign(caster: Caster) -> float:
+    """Return the sign of the vertical part of the steering axis, 1 for a fixed wheel."""
+    steering = caster.pair.steering
+    if steering is None:
+        return 1.0
+    return math.copysign(1.0, (caster.steering_pose[:3, :3] @ steering.axis)[2])
+
+
+def _note_lateral(caster: Caster, lateral: float, allowed: float, notes: Notes) -> None:
+    """Warn of a lateral offset that is taken as zero."""
+    name, pivot = caster.names
+    if abs(lateral) > LENGTH_TOLERANCE + ROUNDING:
+        notes.warn('tolerance', abs(lateral), f'joint {name}: the wheel stands '
+                   f'{abs(lateral):.6g} m beside its pivot {pivot}, along the axle: taken as 0'
+                   + (', because it comes from the tilted axes' if abs(lateral) <= allowed
+                      else ''))
+
+
+def rounded_up(length: float) -> str:
+    """Return a length rounded up to two digits."""
+    size = length - ROUNDING
+    digits = 1 - math.floor(math.log10(size))
+    return f'{math.ceil(size * 10**digits) / 10**digits:g}'
 
 
 def check_neglected(neglected: list[Neglected], tolerance: float, notes: Notes) -> None:
@@ -149,12 +194,8 @@ def check_neglected(neglected: list[Neglected], tolerance: float, notes: Notes) 
     if above:
         worst = max(above, key=lambda one: one.length)
         others = f' (and {len(above) - 1} more such lengths)' if len(above) > 1 else ''
-        # the greatest length, rounded up to two digits
-        size = worst.length - ROUNDING
-        digits = 1 - math.floor(math.log10(size))
-        enough = f'{math.ceil(size * 10**digits) / 10**digits:g}'
         raise ModelError(f'{worst.text}{others}: correct the URDF, or, to neglect it, '
-                         + remedy('tolerance', enough))
+                         + remedy('tolerance', rounded_up(worst.length)))
     for one in neglected:
         if one.length > LENGTH_TOLERANCE + ROUNDING:
             notes.warn('tolerance', one.length, f'{one.text}: taken as 0'
@@ -212,10 +253,9 @@ def masses(tree: UrdfTree, caster: Caster, radius: float, neglected: list[Neglec
     Its wheels have the `radius`; offsets that the model leaves out are added to `neglected`.
     """
     spin = caster.spin
-    hip = caster.hip
-    steered = caster.pair.steering.child
-    link = tree.inertial(caster.link_body, f'caster link {steered}').placed(caster.steering_pose)
     centre, _ = _middle(tree, caster)
+    hip = centre if caster.pair.steering is None else caster.hip
+    link = _link(tree, caster, hip)
     back = centre - hip
     back[2] = 0.0
     back -= (back @ spin) * spin
@@ -224,7 +264,9 @@ def masses(tree: UrdfTree, caster: Caster, radius: float, neglected: list[Neglec
     back = back / trail if trail > ROUNDING else np.array([-spin[1], spin[0], 0.0])
     # beside the line through pivot and contact the model has no mass
     beside = float((link.centre - hip) @ spin)
-    neglected.append(_offset(caster, steered, beside, 'beside the wheel plane', link.centre))
+    if caster.pair.steering is not None:
+        neglected.append(_offset(caster, caster.pair.steering.child, beside,
+                                 'beside the wheel plane', link.centre))
     mass: float = 0.0
     spinning: Any = 0.0
     yaw: Any = 0.0
@@ -253,6 +295,15 @@ def masses(tree: UrdfTree, caster: Caster, radius: float, neglected: list[Neglec
             'link_inertia': max(link.inertia[2, 2] + link.mass * beside**2, 0.0),
             'wheel_mass': mass, 'wheel_spin_inertia': max(spinning, 0.0),
             'wheel_yaw_inertia': max(yaw, 0.0)}
+
+
+def _link(tree: UrdfTree, caster: Caster, hip: Array) -> Inertial:
+    """Return what steers with a wheel, in base_link: nothing of fixed and of second wheels."""
+    steering = caster.pair.steering
+    if steering is None or caster.pair.twin:
+        return Inertial(0.0, hip, np.zeros((3, 3)))
+    return tree.inertial(caster.link_body, f'caster link {steering.child}').placed(
+        caster.steering_pose)
 
 
 def _offset(caster: Caster, link: str, length: float, where: str, centre: Array) -> Neglected:

@@ -79,16 +79,19 @@ def steering_motors(tree: UrdfTree, pairs: Sequence[Pair], given: Any, levers: S
     ModelError
         The option names a joint that does not exist.
     """
-    pivots = [pair.steering for pair in pairs]
+    # a fixed wheel has no motor there
+    steers = np.array([pair.steering is not None for pair in pairs])
+    pivots = [pair.steering or pair.wheels[0] for pair in pairs]
     steered = ([pivot.name in tree.control.commanded for pivot in pivots] if given is None
                else named('steered', given, pivots))
-    moved = np.broadcast_to(steered, len(pairs))
+    moved = np.broadcast_to(steered, len(pairs)) & steers
     # at the contact, d behind the pivot
     most = MOST_PUSH * mass * GRAVITY * np.asarray(levers)
-    limits = [pivot.effort if pivot.effort and pivot.effort <= force else math.inf
-              for pivot, force in zip(pivots, most, strict=True)]
+    limits = [pivot.effort if turns and pivot.effort and pivot.effort <= force else math.inf
+              for pivot, force, turns in zip(pivots, most, steers, strict=True)]
     if given is None and np.any(moved):
-        names = [pivot.name for pivot, motor in zip(pivots, moved, strict=True) if motor]
+        names = list(dict.fromkeys(
+            pivot.name for pivot, motor in zip(pivots, moved, strict=True) if motor))
         notes.assume('steered', names, f'steering axes with a motor are {", ".join(names)}: a '
                      '<transmission> or a ros2_control command interface drives them')
     far = [pivot for pivot, motor, limit in zip(pivots, moved, limits, strict=True)
@@ -99,10 +102,37 @@ def steering_motors(tree: UrdfTree, pairs: Sequence[Pair], given: Any, levers: S
                    f'{far[0].effort:g} N·m at the steering axis of a {mass:.4g} kg robot is '
                    'not a motor limit: taken as no limit; casters.steering_torque_limit gives the '
                    'motors')
-    return {'steered': steered, 'steering_torque_limit': limits,
-            'steering_rate_limit': [pivot.velocity if pivot.velocity
-                                    and pivot.velocity <= FASTEST_STEERING else math.inf
-                                    for pivot in pivots]}
+    rates = [pivot.velocity if turns and pivot.velocity and pivot.velocity <= FASTEST_STEERING
+             else math.inf for pivot, turns in zip(pivots, steers, strict=True)]
+    return {'steered': moved, 'steering_torque_limit': limits, 'steering_rate_limit': rates}
+
+
+def encoders(tree: UrdfTree, pairs: Sequence[Pair], motors: Any, notes: Notes) -> dict[str, Any]:
+    """
+    Return which joints of `pairs` are measured.
+
+    All are, but for free casters beside fixed wheels, where the file names no sensor of them:
+    `motors` tells which wheels have a motor in rolling or steering. A joint that mimics another
+    has no sensor of its own. What is assumed is added to `notes`.
+    """
+    fixed = any(pair.steering is None for pair in pairs)
+    measured = {}
+    for kind, joints in (('steering', [pair.steering for pair in pairs]),
+                         ('wheel', [pair.wheels[0] for pair in pairs])):
+        measured[kind] = [
+            joint is not None and joint.mimic is None
+            and (bool(motor) or not fixed or joint.name in tree.control.named)
+            for joint, motor in zip(joints, np.broadcast_to(motors, len(pairs)), strict=True)]
+    without = [pair.wheels[0].name for pair, *seen in zip(pairs, *measured.values(), strict=True)
+               if pair.steering is not None and not any(seen)]
+    if without:
+        notes.assume('casters.wheel_encoder', measured['wheel'], f'wheels {", ".join(without)} '
+                     'have neither motors nor sensors: free casters, which odometry does not '
+                     'use; casters.wheel_encoder and casters.steering_encoder give encoders')
+    # a fixed wheel needs no encoder of its angle
+    steers = [seen or pair.steering is None
+              for seen, pair in zip(measured['steering'], pairs, strict=True)]
+    return {'steering_encoder': steers, 'wheel_encoder': measured['wheel']}
 
 
 def torque_limits(pairs: Sequence[Pair], driven: Any, radii: Any, mass: float, notes: Notes

@@ -11,11 +11,12 @@ import numpy as np
 
 from c3p_description.model import TRACTION_MARGIN, TYRE_FRICTION, CasterRobot, Friction
 from c3p_description.reading.notes import Note, Notes
-from c3p_description.reading.robot_options import UrdfOptions
-from c3p_description.reading.urdf_casters import Caster
+from c3p_description.reading.robot_options import UrdfOptions, remedy
+from c3p_description.reading.urdf_casters import Caster, rounded_up
 from c3p_description.reading.urdf_pairs import Pair
 from c3p_description.reading.urdf_tree import UrdfTree
 
+READING = ': the robot is for reading only (odometry, report, recompute, calibrate)'
 # a ring has m·r²; spokes, hubs and motors have less
 MOST_SPIN = 1.05
 
@@ -46,6 +47,38 @@ def note_assumed(tree: UrdfTree, pairs: list[Pair], base: str, losses: Friction,
     if 'scrub_coulomb' not in known:
         notes.assume('friction.scrub_coulomb', 0.0, 'a URDF has no element for a tyre that turns '
                      'on the spot: no friction; friction.scrub_coulomb gives it')
+
+
+def note_reading_only(casters: list[Caster], columns: dict[str, Any], notes: Notes) -> None:
+    """Warn of wheels with which the robot is for reading only; `columns` are of the class."""
+    fixed = columns['fixed']
+    offsets = columns['caster_offset']
+    lateral = columns['lateral_offset']
+    of = [(caster.pair.wheels[0].name, caster.pair) for caster in casters]
+    turned = [name for (name, _), still in zip(of, fixed, strict=True) if still]
+    below = [name for (name, _), d, still in zip(of, offsets, fixed, strict=True)
+             if d == 0.0 and not still]
+    beside = {name: abs(b) for (name, pair), b in zip(of, lateral, strict=True)
+              if b and not pair.shared}
+    twins = [name for name, pair in of if pair.shared]
+    if turned:
+        notes.warn('casters.fixed', fixed, f'wheels {", ".join(turned)} do not steer'
+                   f'{READING}; if they are not wheels, {remedy("ignore", turned[0])}')
+    if below:
+        notes.warn('casters.caster_offset', offsets,
+                   f'wheels {", ".join(below)} are below their pivots (d = 0){READING}')
+    if beside:
+        name = max(beside, key=lambda one: beside[one])
+        others = f', and {len(beside) - 1} more' if len(beside) > 1 else ''
+        text = (f'joint {name}: the wheel stands {beside[name]:.6g} m beside its pivot, along the '
+                f'axle{others}{READING}')
+        # where that is the only reason
+        if not (turned or below or twins):
+            text += f'; to neglect it, {remedy("tolerance", rounded_up(beside[name]))}'
+        notes.warn('casters.lateral_offset', lateral, text)
+    if twins:
+        notes.warn('casters.lateral_offset', lateral,
+                   f'wheels {", ".join(twins)} stand in pairs on one axle behind a pivot{READING}')
 
 
 def note_rounded(rounded: dict[str, list[str]], notes: Notes) -> None:

@@ -11,12 +11,12 @@ from wheel_mixes import contact, mixed_robot
 
 from c3p_description import load
 from c3p_description.model import ModelError
-from c3p_description.wheels import ROLLING_SLIP
+from c3p_description.wheels import ROLLING_SLIP, pivots
 from c3p_kinematics._planar_kernels import contact_rows, measured
 from c3p_kinematics.casters import inverse, inverse_acceleration, sensed_forward, wheel_jacobian
 
 
-def rolling(robot, rng):
+def rolling(robot, rng, seed=0):
     """Return steering, twist, wheel and steering rates of a motion without slip that it can."""
     n = robot.count
     angles = np.where(robot.fixed, robot.steering_zero, rng.uniform(-3.0, 3.0, n))
@@ -28,11 +28,13 @@ def rolling(robot, rng):
     twist = free.T @ rng.normal(size=len(free))
     wheel = np.zeros(n)
     turning = np.zeros(n)
-    for i in range(n):
+    for i, first in enumerate(pivots(robot.hip_position)):
         pivot = complex(*twist[:2]) + 1j * twist[2] * complex(*robot.hip_position[i])
+        angles[i] = angles[first]
         if robot.caster_offset[i] == 0.0 and not robot.fixed[i]:
-            # a steered wheel stands in the direction in which its pivot moves
+            # a steered wheel stands in the direction in which its pivot moves, and turns
             angles[i] = np.angle(pivot) - 0.5 * np.pi
+            turning[i] = np.sin(first + seed)
         elif not robot.fixed[i]:
             side = contact(robot, i, angles[i], twist, 0.0)[1]
             turning[i] = -side / robot.caster_offset[i]
@@ -44,7 +46,7 @@ def rolling(robot, rng):
 @given(seed=st.integers(0, 10**6))
 def test_any_mix_of_wheels_gives_the_twist_of_a_motion_without_slip(seed):
     robot, rng = mixed_robot(seed), np.random.default_rng(seed)
-    angles, twist, wheel, turning = rolling(robot, rng)
+    angles, twist, wheel, turning = rolling(robot, rng, seed)
     # what is not measured does not matter
     angles = np.where(robot.fixed | robot.steering_encoder, angles, np.nan)
     wheel = np.where(robot.wheel_encoder, wheel, np.nan)
@@ -91,6 +93,9 @@ def test_the_solution_is_the_weighted_least_squares_of_numpy(seed):
         sees = [robot.rows[i, 0] > 0.0, robot.rows[i, 1] > 0.0]
         belief = robot.fixed[i] or robot.caster_offset[i] == 0.0
         sigma = [1.0, robot.slip_angle[i] / ROLLING_SLIP if belief else 1.0]
+        # two wheels on a pivot have one row across
+        sigma[1] *= np.sqrt(1 if robot.fixed[i] else np.sum(np.all(
+            robot.hip_position == robot.hip_position[i], axis=1)))
         still = contact(robot, i, angles[i], np.zeros(3), turning[i])
         for k in range(2):
             if sees[k]:

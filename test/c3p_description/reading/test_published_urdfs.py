@@ -68,9 +68,10 @@ def test_an_axis_off_by_less_than_a_rounded_pi_is_taken_as_upright():
         from_urdf(base(rpy='0.004 0 0'))
 
 
-def test_an_offset_beyond_what_the_tilt_explains_is_refused():
-    with pytest.raises(ModelError, match='0.00099.* m beside its pivot.*tolerance=0.001,'):
-        from_urdf(base(rpy='0.002 0 0', beside=0.0008))
+def test_an_offset_beyond_what_the_tilt_explains_is_read_as_one():
+    reading = read_urdf(base(rpy='0.002 0 0', beside=0.0008))
+    np.testing.assert_allclose(np.abs(reading.robot.lateral_offset), 9.98e-4, rtol=1e-2)
+    assert any('0.00099' in one and 'tolerance=0.001,' in one for one in reading.warnings)
 
 
 @pytest.mark.parametrize('effort', ['10000', '1000', '1e16', 'inf'])
@@ -120,24 +121,53 @@ def test_revolute_joints_without_stops_are_continuous():
     reading = read_urdf(base(wheel_kind='revolute', limit=stops))
     np.testing.assert_array_equal(reading.robot.hip_position, from_urdf(base()).hip_position)
     assert any(note.field == 'joint type' for note in reading.notes)
-    with pytest.raises(ModelError, match='0 casters found'):
+    with pytest.raises(ModelError, match='0 wheels found'):
         from_urdf(base(wheel_kind='revolute', limit='<limit effort="1" lower="-1" upper="1"/>'))
 
 
-def test_fixed_casters_are_named():
-    with pytest.raises(ModelError, match=r'8 joints with such names are fixed \(caster_0_steer'):
-        from_urdf(base(kind='fixed', wheel_kind='fixed').replace('"steer_', '"caster_0_steer_')
-                  .replace('"roll_', '"wheel_joint_'))
+def test_casters_on_fixed_joints_are_read_by_their_names():
+    """As of simulators that slide the base along."""
+    text = (base(kind='fixed', wheel_kind='fixed').replace('"steer_', '"caster_0_steer_')
+            .replace('"roll_', '"wheel_joint_'))
+    reading = read_urdf(text)
+    np.testing.assert_array_equal(reading.robot.hip_position, from_urdf(base()).hip_position)
+    np.testing.assert_allclose(reading.robot.caster_offset, 0.05)
+    assert 'caster_0_steer_0, wheel_joint_0' in reading.warnings[0]
+    assert 'are fixed in the file' in reading.warnings[0]
+    # where others turn, they are what the file says
+    with pytest.raises(ModelError, match=r'1 wheels found .*7 joints with such names are fixed'):
+        from_urdf(text.replace('name="wheel_joint_0" type="fixed"',
+                               'name="wheel_joint_0" type="continuous"'))
 
 
-def test_wheels_that_do_not_steer_are_named():
+def test_two_wheels_that_do_not_steer_are_read():
     """A vehicle with two driven wheels and balls."""
     wheels = ''.join(link(f'wheel_{side}', inertial(1, 1e-3), 0.1)
                      + joint(f'{side}_wheel', 'continuous', 'base_link', f'wheel_{side}',
-                             f'0 {y} 0.1', axis='0 1 0')
-                     for side, y in (('left', 0.2), ('right', -0.2)))
-    with pytest.raises(ModelError, match='do not steer: left_wheel, right_wheel$'):
+                             f'0 {y} 0.1', axis=axis)
+                     for side, y, axis in (('left', 0.2, '0 1 0'), ('right', -0.2, '0 -1 0')))
+    reading = read_urdf(base(casters=[wheels]))
+    robot = reading.robot
+    assert robot.fixed.all() and robot.driven.all() and not robot.steered.any()
+    np.testing.assert_allclose(robot.hip_position, [[0.0, 0.2], [0.0, -0.2]], atol=1e-15)
+    np.testing.assert_allclose(robot.steering_zero, -math.pi / 2)
+    # forward is +x for both: one joint counts against it
+    assert robot.wheel_sign.tolist() == [1.0, -1.0]
+    assert any('left_wheel, right_wheel do not steer' in one for one in reading.warnings)
+    found = sensed_forward(robot, [0, 0], np.array([1.0, 3.0]), [0, 0])
+    np.testing.assert_allclose(found.twist, [0.2, 0.0, 0.1 * (3 - 1) / 0.4], atol=1e-12)
+
+
+def test_fixed_wheels_on_two_axles_are_refused():
+    wheels = ''.join(link(f'wheel_{i}', inertial(1, 1e-3), 0.1)
+                     + joint(f'wheel_joint_{i}', 'continuous', 'base_link', f'wheel_{i}',
+                             f'{x} {y} 0.1', axis='0 1 0')
+                     for i, (x, y) in enumerate(CORNERS))
+    with pytest.raises(ModelError, match='do not steer, and their axles are 0.6 m apart: .*skid '
+                                         'steering.*mecanum or omni'):
         from_urdf(base(casters=[wheels]))
+    with pytest.raises(ModelError, match='an omni or mecanum wheel by its name'):
+        from_urdf(base(casters=[wheels]).replace('"wheel_joint_', '"omni_wheel_joint_'))
 
 
 def test_inertia_of_a_link_on_a_fixed_joint_may_be_careless():
@@ -169,15 +199,22 @@ def test_a_caster_that_hardly_turns_is_told():
     assert 'joint steer_0: ' in text and 'weighs 1.4e+03 kg along its axle' in text
 
 
-def test_a_wheel_beside_its_pivot_needs_the_tolerance_that_the_error_names():
-    with pytest.raises(ModelError, match='0.02 m beside its pivot.*and 3 more.*tolerance=0.02,'):
-        from_urdf(base(beside=0.02))
+def test_a_wheel_beside_its_pivot_is_read_and_the_option_that_neglects_it_named():
+    reading = read_urdf(base(beside=0.02))
+    # forward is +x, the axle is −y
+    np.testing.assert_allclose(reading.robot.lateral_offset, -0.02)
+    np.testing.assert_allclose(reading.robot.caster_offset, 0.05)
+    assert 'beside the pivot' in reading.robot.reading_only
+    assert '0.02 m beside its pivot, along the axle, and 3 more' in reading.warnings[0]
+    assert 'tolerance=0.02,' in reading.warnings[0]
     reading = read_urdf(base(beside=0.02), {'tolerance': 0.02})
+    assert reading.robot.reading_only == '' and not reading.robot.lateral_offset.any()
     assert reading.robot.caster_offset.tolist() == pytest.approx([0.05] * 4)
     assert '0.02 m beside its pivot steer_0' in reading.warnings[0]
-    # one option for all lengths of the file, named at once
     with pytest.raises(ModelError, match='0.03 m beside the wheel plane.*tolerance=0.03,'):
-        from_urdf(base(beside=0.02, fork_com=0.03))
+        from_urdf(base(beside=0.02, fork_com=0.03), tolerance=0.02)
+    # masses are of robots that are driven
+    assert from_urdf(base(beside=0.02, fork_com=0.03)).reading_only
 
 
 def test_a_wheel_below_its_pivot_is_read_and_the_user_warned():
@@ -185,8 +222,9 @@ def test_a_wheel_below_its_pivot_is_read_and_the_user_warned():
     robot = found.robot
     np.testing.assert_array_equal(robot.caster_offset, 0.0)
     warning = [note for note in found.notes if note.field == 'casters.caster_offset']
-    assert len(warning) == robot.count
-    assert all(note.kind == 'warning' and 'for reading only' in note.text for note in warning)
+    assert len(warning) == 1 and warning[0].kind == 'warning'
+    assert 'roll_0, roll_1, roll_2, roll_3 are below their pivots' in warning[0].text
+    assert 'for reading only' in warning[0].text
     # a positive rate rolls ahead, whatever the axle's axis is
     np.testing.assert_array_equal(robot.wheel_sign, 1.0)
     with pytest.raises(ModelError, match='without offset'):
@@ -208,9 +246,10 @@ def test_a_wheel_below_its_pivot_rolls_as_the_same_wheel_a_little_behind_it(axle
     assert np.abs(found[0]).max() > 0.05
 
 
-def test_a_wheel_below_its_pivot_and_beside_it_is_refused_for_the_distance():
-    with pytest.raises(ModelError, match=r'0.045 m beside its pivot.*tolerance=0.045'):
-        from_urdf(base(trail=0.0, beside=0.045))
+def test_a_wheel_below_its_pivot_and_beside_it_is_read_with_the_distance():
+    robot = from_urdf(base(trail=0.0, beside=0.045))
+    np.testing.assert_array_equal(robot.caster_offset, 0.0)
+    np.testing.assert_allclose(robot.lateral_offset, -0.045)
 
 
 def twins(i, x, y, half=0.04, trail=0.05, **differ):
@@ -250,9 +289,30 @@ def test_twin_wheels_are_one_wheel_with_the_energy_of_both():
         assert one == pytest.approx(both, rel=1e-12)
 
 
-def test_twin_wheels_below_their_pivot_are_refused_with_that_reason():
-    with pytest.raises(ModelError, match='left_roll_0: twin wheels below their pivot'):
-        from_urdf(all_twins(trail=0.0))
+def test_twin_wheels_below_their_pivot_are_two_wheels_on_one_steering_joint():
+    robot = from_urdf(all_twins(trail=0.0))
+    assert robot.count == 8
+    assert robot.steering_joints[:3] == ('steer_0', 'steer_0', 'steer_1')
+    assert robot.wheel_joints[:2] == ('left_roll_0', 'right_roll_0')
+    # left is +y, and the axle of a wheel that rolls along x is −y
+    np.testing.assert_allclose(robot.lateral_offset[:2], [-0.04, 0.04])
+    assert robot.link_mass[:2].tolist() == [0.5, 0.0]
+    assert 'on one pivot with another' in robot.reading_only
+
+
+def test_one_pivot_with_two_driven_wheels_is_a_robot():
+    """The base turns about a pivot above two differential wheels."""
+    robot = from_urdf(base(casters=[twins(0, 0.1, 0.0)]))
+    assert robot.count == 2 and robot.steering_joints == ('steer_0', 'steer_0')
+    rng = np.random.default_rng(1)
+    vx, vy, w, turning = rng.normal(size=4)
+    # the middle of the wheels moves along them only: choose the turn of the pivot for it
+    turning = (vy + 0.1 * w) / 0.05 - w
+    left, right = (((vx + side * 0.04 * -(w + turning)) / 0.05) for side in (1, -1))
+    steering = robot.steering_zero
+    found = sensed_forward(robot, steering, [left, right], [turning, turning])
+    np.testing.assert_allclose(found.twist, [vx, vy, w], atol=1e-9)
+    np.testing.assert_allclose(found.residual, 0.0, atol=1e-9)
 
 
 @pytest.mark.parametrize(('differ', 'says'), [

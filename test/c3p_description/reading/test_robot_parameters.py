@@ -109,7 +109,7 @@ def test_description_files_are_loaded_too(tmp_path):
     assert_same(load('c3p'), load(path))
     assert_same(load('c3p'), load(share_file('c3p_description/urdf/c3p.urdf.xacro')))
     path.write_text('<robot name="r"><link name="base_link"/></robot>')
-    with pytest.raises(ModelError, match='robot.urdf: 0 casters found'):
+    with pytest.raises(ModelError, match='robot.urdf: 0 wheels found'):
         load(path)
 
 
