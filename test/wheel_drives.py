@@ -40,6 +40,7 @@ def drive(robot, twist_at, duration, rate=50.0, begin=None):
             rows.append((k * dt, angle.copy(), wheel.copy(), pose.copy()))
         vx, vy, w = twist_at((k + 0.5) * dt)
         velocity = complex(vx, vy) + 1j * w * pivots
+        before = angle
         # direction of the pivot's path, on the side on which the wheel stands already
         along = np.angle(velocity) - 0.5 * np.pi
         turn = np.mod(along - angle + 0.5 * np.pi, np.pi) - 0.5 * np.pi
@@ -52,7 +53,10 @@ def drive(robot, twist_at, duration, rate=50.0, begin=None):
             rate_of = -(velocity / np.exp(1j * middle)).real / np.where(
                 trails, robot.caster_offset, 1.0) - w
             angle = angle + np.where(trails, dt * rate_of, 0.0)
-        wheel = wheel + dt * (velocity / (1j * np.exp(1j * middle))).real / robot.wheel_radius
+        rolled = dt * (velocity / (1j * np.exp(1j * middle))).real
+        # a wheel beside its pivot also rolls where it turns
+        rolled = rolled + robot.lateral_offset * (angle - before + w * dt)
+        wheel = wheel + rolled / robot.wheel_radius
         heading = pose[2] + 0.5 * dt * w
         moved = complex(vx, vy) * np.exp(1j * heading) * dt
         pose = pose + [moved.real, moved.imag, w * dt]

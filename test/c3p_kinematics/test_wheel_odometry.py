@@ -22,7 +22,26 @@ AMR = replace(load('powered_caster'), name='amr', steered=False,
 MIX = replace(TRICYCLE, name='mix', caster_offset=[0.0, 0.02, 0.0], steered=False,
               fixed=[False, False, True], steering_encoder=[True, True, False])
 
-ROBOTS = {'swerve': SWERVE, 'tricycle': TRICYCLE, 'amr': AMR, 'mix': MIX}
+# modules whose wheels stand beside their pivots, on alternate sides
+BESIDE = replace(SWERVE, name='beside', lateral_offset=[0.045, -0.045, -0.045, 0.045])
+# two differential wheels on each of four pivots, as of a PR2
+TWINS = replace(
+    load('powered_caster'), name='twins', steering_zero=0.0, steering_joints=(), wheel_joints=(),
+    steering_sign=1.0, wheel_sign=1.0, link_mass=1.0, link_com=0.0, link_inertia=0.01,
+    wheel_mass=0.4, wheel_spin_inertia=1e-3, wheel_yaw_inertia=1e-3,
+    hip_position=np.repeat([[0.22, 0.22], [0.22, -0.22], [-0.22, 0.22], [-0.22, -0.22]], 2,
+                           axis=0),
+    caster_offset=0.0, wheel_radius=0.075, lateral_offset=[0.049, -0.049] * 4)
+# the whole robot turns on one pivot with two differential wheels behind it, as of an HSR
+ONE_PIVOT = replace(TWINS, name='one pivot', hip_position=np.zeros((2, 2)), caster_offset=0.11,
+                    lateral_offset=[0.133, -0.133], wheel_radius=0.04, steering_joints=(),
+                    wheel_joints=(), **{field: getattr(TWINS, field)[:2] for field in (
+                        'steering_zero', 'steering_sign', 'wheel_sign', 'link_mass', 'link_com',
+                        'link_inertia', 'wheel_mass', 'wheel_spin_inertia', 'wheel_yaw_inertia')})
+
+ROBOTS = {'swerve': SWERVE, 'tricycle': TRICYCLE, 'amr': AMR, 'mix': MIX, 'beside': BESIDE,
+          'twins': TWINS, 'one pivot': ONE_PIVOT}
+OMNIDIRECTIONAL = ('swerve', 'beside', 'twins', 'one pivot')
 # angles at which all wheels roll ahead
 AHEAD = -0.5 * np.pi
 EXACT = OdometrySettings(prior=None, stamp_jitter=0.0, sample_skew=0.0)
@@ -38,7 +57,7 @@ def run(robot, ride, settings=None, wheel=None):
 @pytest.mark.parametrize('name', ROBOTS)
 def test_a_drive_without_slip_ends_where_the_robot_is_and_without_an_alarm(name):
     robot = ROBOTS[name]
-    sideways = 0.2 if name == 'swerve' else 0.0
+    sideways = 0.2 if name in OMNIDIRECTIONAL else 0.0
     ride = drive(robot, wander(1, sideways=sideways), 30.0, begin=AHEAD)
     found = run(robot, ride)
     path = found[-1].distance
