@@ -64,7 +64,8 @@ def rate_rows(parameters, steering, rates, factors, twist, residual, slopes, row
     Write the twist of one step, the residuals (n, 2) [along, across], and their derivatives.
 
     `rates` are those of wheels and steering axes, or increments. Both sides of each row have its
-    factor of `factors` (n, 2), see c3p_description/wheels.py. `slopes` (n, 2, 5) are
+    factor of `factors` (n, 3), see c3p_description/wheels.py, beside which b of the wheel stands:
+    a length that is not calibrated. `slopes` (n, 2, 5) are
     ∂(residual)/∂(parameters of the same caster) at a fixed twist, `rows` (n, 2, 3) those of the
     contact velocities. Returns False if all contact points coincide.
     """
@@ -78,15 +79,16 @@ def rate_rows(parameters, steering, rates, factors, twist, residual, slopes, row
         d = parameters[i, 1]
         x = parameters[i, 2]
         y = parameters[i, 3]
+        b = factors[i, 2]
         lever += d * d
         c, s = circle(steering[i] + parameters[i, 4])
         rows[i, 0, 0] = -s
         rows[i, 0, 1] = c
-        rows[i, 0, 2] = s * y + c * x
+        rows[i, 0, 2] = s * y + c * x + b
         rows[i, 1, 0] = c
         rows[i, 1, 1] = s
         rows[i, 1, 2] = s * x - c * y + d
-        residual[i, 0], residual[i, 1] = r * wheel[i], -d * steer[i]
+        residual[i, 0], residual[i, 1] = r * wheel[i] - b * steer[i], -d * steer[i]
         for a in range(2):
             residual[i, a] *= factors[i, a]
             for j in range(3):
@@ -108,7 +110,7 @@ def rate_rows(parameters, steering, rates, factors, twist, residual, slopes, row
             s * parameters[i, 3] + c * parameters[i, 2]) * w
         across = c * twist[0] + s * twist[1] + (
             s * parameters[i, 2] - c * parameters[i, 3] + parameters[i, 1]) * w
-        residual[i, 0] -= factors[i, 0] * along
+        residual[i, 0] -= factors[i, 0] * (along + factors[i, 2] * w)
         residual[i, 1] -= factors[i, 1] * across
         slopes[i, 0, 0] = wheel[i]
         slopes[i, 1, 0] = 0.0
@@ -198,9 +200,10 @@ def accumulate(parameters, steering, rolled, turned, window):
         c, s = circle(middle + steering[i] + parameters[i, 4])
         arc = turned[i] + twist[2]
         roll = rolled[i]
-        # a wheel without encoder rolls as its pivot moves
+        # a wheel without encoder rolls as its contact moves
         if window.factors[i, 0] == 0.0:
-            roll = pivot_path(parameters, steering, twist, i) / parameters[i, 0]
+            path = pivot_path(parameters, steering, twist, i) + window.factors[i, 2] * arc
+            roll = path / parameters[i, 0]
         length = roll * (1.0 - CHORD * arc * arc)
         ex, ey = -s * length, c * length
         sums[i, 0] += ex
@@ -244,11 +247,12 @@ def window_rows(parameters, window, equations):
         d = parameters[i, 1]
         x = parameters[i, 2]
         y = parameters[i, 3]
+        b = window.factors[i, 2]
         c, s = circle(begin[i] + parameters[i, 4])
         c1, s1 = circle(begin[i] + sums[i, 2] + parameters[i, 4] + phi)
         # R(φ) c_i(end) and c_i(begin)
-        ax, ay = cp * x - sp * y + d * s1, sp * x + cp * y - d * c1
-        bx, by = x + d * s, y - d * c
+        ax, ay = cp * x - sp * y + d * s1 + b * c1, sp * x + cp * y - d * c1 + b * s1
+        bx, by = x + d * s + b * c, y - d * c + b * s
         j = 2 * i
         k = PER_CASTER * i
         value[j] = ax - bx - r * sums[i, 0]
@@ -267,8 +271,8 @@ def window_rows(parameters, window, equations):
         of_parameters[j + 1, k + 2] += sp
         of_parameters[j, k + 3] -= sp
         of_parameters[j + 1, k + 3] += cp - 1.0
-        of_parameters[j, k + 4] += d * (c1 - c) + r * sums[i, 1]
-        of_parameters[j + 1, k + 4] += d * (s1 - s) - r * sums[i, 0]
+        of_parameters[j, k + 4] += d * (c1 - c) - b * (s1 - s) + r * sums[i, 1]
+        of_parameters[j + 1, k + 4] += d * (s1 - s) + b * (c1 - c) - r * sums[i, 0]
 
 
 @inner
@@ -325,7 +329,8 @@ def variances(parameters, window, wheel_step, steering_step, creep, out):
     for i in range(len(sums)):
         r = parameters[i, 0]
         d = parameters[i, 1]
-        ends = ((r * wheel_step)**2 + (d * steering_step)**2) / 12.0
+        b = factors[i, 2]
+        ends = ((r * wheel_step)**2 + (d * steering_step)**2 + (b * steering_step)**2) / 12.0
         path = r * math.hypot(sums[i, 0], sums[i, 1])
         passed = 1.0
         if steering_step > 0.0:
@@ -465,7 +470,8 @@ def compute_windows(parameters: np.ndarray, steering: np.ndarray, wheel: np.ndar
     """
     Return all windows of a recording; see `windows`.
 
-    `factors` (n, 2) are those of the rows along and across each wheel, by default 1.
+    `factors` (n, 3) are those of the rows along and across each wheel, by default 1, and its
+    lateral offset, by default 0.
     """
     w = len(cut)
     n = steering.shape[1]
@@ -473,7 +479,7 @@ def compute_windows(parameters: np.ndarray, steering: np.ndarray, wheel: np.ndar
                         np.empty((w, 3)), np.empty((w, 3, PER_CASTER * n)), np.empty((w, 3, 3)),
                         np.empty(w))
     window = MotionWindow.new(n)
-    window.factors[:] = 1.0 if factors is None else factors
+    window.factors[:] = (1.0, 1.0, 0.0) if factors is None else factors
     windows(parameters, (steering, wheel), cut, noise, window.block,
             WindowEquations.new(n).block, out)
     return out

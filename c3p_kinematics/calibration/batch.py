@@ -133,7 +133,7 @@ class _Windows:
         self.cut = _split(cut(robot, self.recording, length), sorted(ends))
         w = len(self.cut)
         n = robot.count
-        self.factors = robot.rows
+        self.factors = robot.geometry[:, 4:]
         self.good: Array | None = None
         self.value, self.jacobian = np.empty((w, 2 * n - 3)), np.empty((w, 2 * n - 3, 5 * n))
         self.step, self.of = np.empty((w, 3)), np.empty((w, 3, 5 * n))

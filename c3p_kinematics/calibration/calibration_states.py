@@ -17,7 +17,7 @@ from c3p_kernels.state import Number, Parts, state
 class MotionWindow(Parts):
     """Motion since the begin of a window."""
 
-    factors: Annotated[Array, 'n', 2]           # of the rows along and across the wheels
+    factors: Annotated[Array, 'n', 3]           # of the rows along and across the wheels, and b, m
     begin: Annotated[Array, 'n']                # steering angles at the begin, rad
     sums: Annotated[Array, 'n', 3]              # ∫ e(ψ_i) dθ_x,i (2), turn of the steering, rad
     slopes: Annotated[Array, '2n', '5n']        # of r_i ∫ e(ψ_i) dθ_x,i through φ

@@ -128,7 +128,7 @@ class SelfCalibration:
             limit=float(chdtri(redundant_rows(robot), CONTRADICTION)), least_gain=s.least_gain,
             most=s.most, forgotten=length / s.memory)
         self._learner.deviation[:] = self._deviation
-        self._learner.window.factors[:] = robot.rows
+        self._learner.window.factors[:] = robot.geometry[:, 4:]
         self._history = WindowHistory(2 * n - 3, 5 * n, self._learner.limit, s.most,
                                       redundant_rows(robot))
         self._unknown = self._learner.unknown

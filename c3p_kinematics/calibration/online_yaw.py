@@ -84,7 +84,7 @@ class YawLearner:
         robot = calibration.robot
         n = robot.count
         self._window = MotionWindow.new(n)
-        self._window.factors[:] = robot.rows
+        self._window.factors[:] = robot.geometry[:, 4:]
         known = calibration.settings.calibration
         self._step = STEPS * max(known.wheel_resolution, known.steering_resolution, 1e-9)
         lever = float(np.sum((robot.hip_position - robot.hip_position.mean(axis=0))**2))

@@ -17,7 +17,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from c3p_description.model import Array, CasterRobot
+from c3p_description.model import Array, CasterRobot, ModelError
+from c3p_description.wheels import on_pivot
 from c3p_kinematics.calibration._window_kernels import PER_CASTER
 from c3p_kinematics.sensed_kinematics_parameters import DescriptionErrors, LearningParameters
 from c3p_kinematics.singularity import length_scale
@@ -108,7 +109,19 @@ class CalibrationSettings:
 
 
 def parameters_of(robot: CasterRobot) -> Array:
-    """Return the described parameters (n, 5): β is 0."""
+    """
+    Return the described parameters (n, 5): β is 0.
+
+    Raises
+    ------
+    ModelError
+        Two wheels on a pivot, whose parameters are not free of each other.
+    """
+    if shared := np.flatnonzero(on_pivot(robot) > 1).tolist():
+        raise ModelError(f'robot {robot.name}: wheels {", ".join(f"{i + 1}" for i in shared)} '
+                         'stand in pairs on one pivot, and each wheel is calibrated with a pivot '
+                         'and a zero of its own: not possible yet; odometry, report and recompute '
+                         'work')
     return np.ascontiguousarray(np.column_stack(
         [robot.wheel_radius, robot.caster_offset, robot.hip_position, np.zeros(robot.count)]))
 

@@ -8,6 +8,7 @@ import pytest
 from wheel_drives import drive, wander
 
 from c3p_description import load
+from c3p_description.model import ModelError
 from c3p_kinematics.calibration import _window_kernels as kernels
 from c3p_kinematics.calibration.batch import calibrate
 from c3p_kinematics.calibration.online import SelfCalibration
@@ -32,6 +33,10 @@ MIX = replace(SWERVE, name='mix',
               caster_offset=[0.0, 0.0, 0.03, 0.0], steered=[True, True, False, False],
               fixed=[False, False, False, True], wheel_encoder=[True, True, False, True],
               steering_zero=[0.0, 0.0, 0.0, -np.pi / 2])
+# modules whose wheels stand beside their pivots, and casters of that kind
+BESIDE = replace(SWERVE, name='beside', lateral_offset=[0.045, -0.045, -0.045, 0.045],
+                 caster_offset=[0.0, 0.0, 0.03, 0.0], wheel_encoder=[True, True, True, False])
+DRIVES = [(TRICYCLE, 0.0), (SWERVE, 0.2), (MIX, 0.0), (BESIDE, 0.2)]
 AHEAD = -0.5 * np.pi
 WIDE = Prior(radius=0.05, offset=0.05, hip=0.01, zero=np.radians(3.0))
 
@@ -56,10 +61,10 @@ def references(ride, number, every):
 def compute(robot, parameters, ride, cut):
     return kernels.compute_windows(
         np.ascontiguousarray(parameters), ride.steering, ride.wheel, np.array(cut),
-        np.array([1e-3, 1e-3, 2e-3]), robot.rows)
+        np.array([1e-3, 1e-3, 2e-3]), robot.geometry[:, 4:])
 
 
-@pytest.mark.parametrize(('robot', 'sideways'), [(TRICYCLE, 0.0), (SWERVE, 0.2), (MIX, 0.0)])
+@pytest.mark.parametrize(('robot', 'sideways'), DRIVES)
 def test_a_window_without_slip_has_no_residual_and_the_true_motion(robot, sideways):
     ride, _ = recording(robot, 1, 4.0, 200.0, sideways)
     begin, end = 100, 400
@@ -72,7 +77,7 @@ def test_a_window_without_slip_has_no_residual_and_the_true_motion(robot, sidewa
     assert np.abs(value).max() < 0.1
 
 
-@pytest.mark.parametrize(('robot', 'sideways'), [(TRICYCLE, 0.0), (SWERVE, 0.2), (MIX, 0.0)])
+@pytest.mark.parametrize(('robot', 'sideways'), DRIVES)
 def test_derivatives_of_the_motion_are_those_of_differences(robot, sideways):
     ride, _ = recording(robot, 2, 4.0, 200.0, sideways)
     cut = [[100, 200], [200, 350]]
@@ -167,3 +172,27 @@ def test_learning_while_driving_accepts_its_own_estimate_of_any_wheels():
         assert learning.windows > 5 and learning.contradicted == 0
         same = calibrated(robot, learning.parameters)
         np.testing.assert_array_equal(same.caster_offset[robot.caster_offset == 0.0], 0.0)
+
+
+def test_modules_with_wheels_beside_their_pivots_are_calibrated():
+    described = replace(SWERVE, name='beside', lateral_offset=[0.045, -0.045, -0.045, 0.045])
+    off = np.radians([0.8, -1.0, 0.5, 0.3])
+    true = replace(described, wheel_radius=described.wheel_radius * [0.99, 1.01, 1.0, 1.005],
+                   steering_zero=described.steering_zero + off)
+    rides, outside = [], []
+    for k in range(3):
+        ride, _ = recording(true, 20 + k, sideways=0.2)
+        rides.append(JointRecording(ride.time, ride.steering - off, ride.wheel))
+        outside += references(ride, k, 500)
+    found = calibrate(described, rides, outside, CalibrationSettings(
+        WIDE, wheel_resolution=1e-3, steering_resolution=1e-3))
+    np.testing.assert_allclose(found.change[:, 4], off, atol=np.radians(0.1))
+    np.testing.assert_allclose(found.change[:, 0] / described.wheel_radius,
+                               [-0.01, 0.01, 0.0, 0.005], atol=1e-3)
+
+
+def test_two_wheels_on_a_pivot_are_refused_by_name():
+    twins = replace(MIX, hip_position=[[0.3, 0.3], [0.3, 0.3], [-0.3, 0.3], [0.0, -0.3]],
+                    lateral_offset=[0.05, -0.05, 0.0, 0.0], steering_joints=())
+    with pytest.raises(ModelError, match='wheels 1, 2 stand in pairs .*odometry, report'):
+        SelfCalibration(twins)
