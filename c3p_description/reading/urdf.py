@@ -80,7 +80,7 @@ from c3p_description.reading.urdf_notes import (
 )
 from c3p_description.reading.urdf_pairs import Pair, known_joints, wheel_pairs
 from c3p_description.reading.urdf_settings import fields_of, options_of
-from c3p_description.reading.urdf_tree import UrdfTree
+from c3p_description.reading.urdf_tree import Inertial, UrdfTree
 from c3p_description.reading.urdf_xml import numbers, read_tree
 
 
@@ -135,7 +135,9 @@ def read_urdf(xml_text: str, settings: Mapping[str, Any] | None = None) -> Readi
     to_base = np.linalg.inv(platform[base])
     platform = {name: to_base @ pose for name, pose in platform.items()}
     columns = _columns(tree, pairs, platform, moving, options, notes)
-    whole = tree.inertial(platform, f'platform {base}')
+    whole = tree.inertial(platform, f'platform {base}', _trails(columns))
+    if whole.mass == 0.0 and not _trails(columns):
+        whole = _without_mass(notes)
     driven = driven_wheels(tree, pairs, options.driven, notes)
     radii = columns['wheel_radius']
     mass = whole.mass + sum(map(sum, (columns['link_mass'], columns['wheel_mass'])))
@@ -172,7 +174,7 @@ def _columns(tree: UrdfTree, pairs: list[Pair], platform: dict[str, Array], movi
         radius = options.wheel_radius
         columns['wheel_radius'] = checked('wheel_radius', list(radius) if isinstance(
             radius, tuple) else [radius] * len(pairs), 'per caster', len(pairs))
-    inertials = [masses(tree, caster, radius, neglected)
+    inertials = [masses(tree, caster, radius, _trails(columns), neglected)
                  for caster, radius in zip(casters, columns['wheel_radius'], strict=True)]
     note_reading_only(casters, columns, notes)
     # masses are of robots that are driven
@@ -187,6 +189,14 @@ def _trails(columns: Mapping[str, Any]) -> bool:
     """Return whether all wheels are casters, which a motion of the platform steers."""
     return (all(columns['caster_offset']) and not any(columns['fixed'])
             and not any(columns['lateral_offset']))
+
+
+def _without_mass(notes: Notes) -> Inertial:
+    """Return what stands for the masses of a robot for reading, and note it."""
+    notes.assume('platform.mass', 1.0, 'the platform has no <inertial>: a mass of 1 kg and an '
+                 'inertia of 1 kg·m², which odometry does not use; platform.mass and '
+                 'platform.inertia replace them')
+    return Inertial(1.0, np.zeros(3), np.eye(3))
 
 
 def _base(tree: UrdfTree, platform: dict[str, Array], name: str | None) -> str:

@@ -245,17 +245,18 @@ def _height(caster: Caster, platform: dict[str, Array]) -> float:
     return float(caster.wheel_poses[0][2, 3] - platform[ground[0]][2, 3])
 
 
-def masses(tree: UrdfTree, caster: Caster, radius: float, neglected: list[Neglected]
-           ) -> dict[str, float]:
+def masses(tree: UrdfTree, caster: Caster, radius: float, needed: bool,
+           neglected: list[Neglected]) -> dict[str, float]:
     """
     Return the fields of the class that the inertials of a `caster` in `tree` give.
 
     Its wheels have the `radius`; offsets that the model leaves out are added to `neglected`.
+    Masses are zero where the file has none, unless they are `needed`.
     """
     spin = caster.spin
     centre, _ = _middle(tree, caster)
     hip = centre if caster.pair.steering is None else caster.hip
-    link = _link(tree, caster, hip)
+    link = _link(tree, caster, hip, needed)
     back = centre - hip
     back[2] = 0.0
     back -= (back @ spin) * spin
@@ -272,7 +273,7 @@ def masses(tree: UrdfTree, caster: Caster, radius: float, neglected: list[Neglec
     yaw: Any = 0.0
     for joint, pose, body in zip(caster.pair.wheels, caster.wheel_poses, caster.wheel_bodies,
                                  strict=True):
-        wheel = tree.inertial(body, f'wheel {joint.child}').placed(pose)
+        wheel = tree.inertial(body, f'wheel {joint.child}', needed).placed(pose)
         own, _ = _round(tree, pose, body, spin)
         off_axle = wheel.centre - own
         along = float(off_axle @ spin)
@@ -297,12 +298,12 @@ def masses(tree: UrdfTree, caster: Caster, radius: float, neglected: list[Neglec
             'wheel_yaw_inertia': max(yaw, 0.0)}
 
 
-def _link(tree: UrdfTree, caster: Caster, hip: Array) -> Inertial:
+def _link(tree: UrdfTree, caster: Caster, hip: Array, needed: bool) -> Inertial:
     """Return what steers with a wheel, in base_link: nothing of fixed and of second wheels."""
     steering = caster.pair.steering
     if steering is None or caster.pair.twin:
         return Inertial(0.0, hip, np.zeros((3, 3)))
-    return tree.inertial(caster.link_body, f'caster link {steering.child}').placed(
+    return tree.inertial(caster.link_body, f'caster link {steering.child}', needed).placed(
         caster.steering_pose)
 
 

@@ -131,9 +131,9 @@ class UrdfTree:
                     todo.append(joint.child)
         return poses
 
-    def inertial(self, poses: dict[str, Array], what: str) -> Inertial:
+    def inertial(self, poses: dict[str, Array], what: str, needed: bool = True) -> Inertial:
         """
-        Return the inertial of links lumped to one body.
+        Return the inertial of links lumped to one body; of zeros without any, unless `needed`.
 
         ``m = Σ m_k``, ``m c = Σ m_k c_k``, ``I = Σ R_k I_k R_kᵀ + m_k (|s_k|² 1 − s_k s_kᵀ)`` with
         ``s_k = c_k − c``. A link on a fixed joint may have an inertia that no body has, as in many
@@ -146,6 +146,8 @@ class UrdfTree:
         """
         parts = [own.placed(pose) for name, pose in poses.items()
                  if (own := self.links[name].inertial) is not None]
+        if not parts and not needed:
+            return Inertial(0.0, np.zeros(3), np.zeros((3, 3)))
         if not parts:
             raise ModelError(f'{what}: none of its links ({", ".join(poses)}) has an <inertial>; '
                              'add mass and inertia to the URDF')

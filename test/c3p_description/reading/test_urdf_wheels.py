@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wheels behind rockers, arms and springs, free casters, mimic joints, and what is no wheel."""
 
+import re
+
 import numpy as np
 import pytest
 from published_urdf import CORNERS, base, caster, inertial, joint, link
@@ -122,3 +124,12 @@ def test_a_base_that_slides_has_no_wheels():
                 casters=[' '])
     with pytest.raises(ModelError, match='joints slide_x, slide_y slide: if they move the base'):
         from_urdf(text)
+
+
+def test_a_robot_for_reading_needs_no_masses():
+    text = re.sub('<inertial>.*?</inertial>', '', base(trail=0.0))
+    reading = read_urdf(text)
+    assert reading.robot.count == 4 and reading.robot.reading_only
+    assert any('a mass of 1 kg' in one for one in reading.assumptions)
+    with pytest.raises(ModelError, match='has an <inertial>'):
+        read_urdf(re.sub('<inertial>.*?</inertial>', '', base()))
