@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 from published_urdf import CORNERS, base, caster, inertial, joint, link
+from urdf_places import misplaced
 
 from c3p_description.model import ModelError
 from c3p_description.reading.urdf import from_urdf, read_urdf
@@ -133,3 +134,20 @@ def test_a_robot_for_reading_needs_no_masses():
     assert any('a mass of 1 kg' in one for one in reading.assumptions)
     with pytest.raises(ModelError, match='has an <inertial>'):
         read_urdf(re.sub('<inertial>.*?</inertial>', '', base()))
+
+
+@pytest.mark.parametrize('text', [
+    base(), base(beside=0.02), base(trail=0.0, beside=-0.045), base(trail=0.0), amr(),
+    springs_below(),
+    # forks turned at their pivots, hanging upside down, axles the other way
+    base(rpy='0 0 0.7', beside=0.02), base(rpy=f'{np.pi} 0 0.3', drop=-0.1, beside=0.02),
+    base(trail=0.0, beside=0.03, axle='0 -1 0', rpy='0 0 -2.0'),
+    # two wheels on each pivot: one more on the other side
+    base(trail=0.0, beside=0.04).replace('</robot>', ''.join(
+        link(f'other_{i}', inertial(0.5, 4e-4), 0.05)
+        + joint(f'other_roll_{i}', 'continuous', f'fork_{i}', f'other_{i}', '0 -0.04 -0.1',
+                axis='0 1 0') for i in range(4)) + '</robot>')])
+def test_wheels_stand_where_the_joints_of_the_file_bring_them(text):
+    robot = from_urdf(text)
+    for seed in range(3):
+        assert misplaced(text, robot, 'base_link', seed) < 1e-12
