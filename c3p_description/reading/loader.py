@@ -206,7 +206,8 @@ def robot_description(name_or_path: str | Path, arguments: Mapping[str, str] | N
     more = {name: casters[name] for name in OF_WHEELS if name in casters}
     if np.any(casters.get('steering_zero', 0.0)):
         more = {'steering_zero': casters['steering_zero'], **more}
-    return embedded(text, {'casters': more}) if more else text
+    apart = {'twins': 'apart'} if np.any(casters.get('lateral_offset', 0.0)) else {}
+    return embedded(text, {**apart, 'casters': more}) if more else text
 
 
 def _read_text(path: Path) -> str:

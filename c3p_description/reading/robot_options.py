@@ -30,7 +30,10 @@ OPTIONS = {
     'base_link': 'link whose frame is base_link of the model',
     'driven': 'driven wheels: their joints, or true or false per caster',
     'steered': 'steering joints with a motor: their names, or true or false per caster',
+    'twins': 'two wheels on a pivot: middle, one wheel that is driven, or apart, for reading',
 }
+# two wheels on one axle behind a pivot are one in their middle, or two
+TWINS = ('middle', 'apart')
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,8 @@ class UrdfOptions:
     wheel_radius : float or tuple of float, m, optional
     ignore : tuple of str
     tolerance : float, m
+    twins : str, optional
+        One of `TWINS`; by default ``'middle'`` where the robot is then driven.
     """
 
     base_link: str | None = None
@@ -53,6 +58,7 @@ class UrdfOptions:
     wheel_radius: float | tuple[float, ...] | None = None
     ignore: tuple[str, ...] = ()
     tolerance: float = LENGTH_TOLERANCE
+    twins: str | None = None
 
 
 def remedy(name: str, example: str) -> str:
@@ -82,10 +88,11 @@ def checked_options(values: Mapping[str, Any]) -> UrdfOptions:
     --------
     >>> checked_options({'wheel_radius': 0.05, 'ignore': 'arm_joint'})
     UrdfOptions(base_link=None, driven=None, steered=None, wheel_radius=0.05, \
-ignore=('arm_joint',), tolerance=0.0001)
+ignore=('arm_joint',), tolerance=0.0001, twins=None)
     """
     checks: dict[str, Callable[[Any], Any]] = {
         'tolerance': _tolerance, 'ignore': _names, 'wheel_radius': _radius, 'base_link': _link,
+        'twins': _twins,
         'driven': partial(_motors, 'driven'), 'steered': partial(_motors, 'steered')}
     for name in values:
         if name not in OPTIONS:
@@ -196,6 +203,12 @@ def _link(value: Any) -> str:
     if not isinstance(value, str) or not value:
         raise ModelError(f'base_link = {brief(value)}: expected the name of a link')
     return value
+
+
+def _twins(value: Any) -> str:
+    if value not in TWINS:
+        raise ModelError(f'twins = {brief(value)}: expected one of {", ".join(TWINS)}')
+    return f'{value}'
 
 
 def _names(value: Any) -> tuple[str, ...]:

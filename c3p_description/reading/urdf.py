@@ -127,7 +127,7 @@ def read_urdf(xml_text: str, settings: Mapping[str, Any] | None = None) -> Readi
     note_rounded(rounded, notes)
     settings = overridden(tree.settings, settings or {})
     options = options_of(settings)
-    tree, pairs = wheel_pairs(tree, known_joints(tree, options.ignore), notes)
+    tree, pairs = wheel_pairs(tree, known_joints(tree, options.ignore), options.twins, notes)
     moving = {joint.name for pair in pairs for joint in pair.joints()}
     platform = tree.body(tree.root, moving)
     base = _base(tree, platform, options.base_link)

@@ -71,10 +71,12 @@ def known_joints(tree: UrdfTree, names: Iterable[str]) -> frozenset[str]:
     return names
 
 
-def wheel_pairs(tree: UrdfTree, ignore: frozenset[str], notes: Notes
+def wheel_pairs(tree: UrdfTree, ignore: frozenset[str], twins: str | None, notes: Notes
                 ) -> tuple[UrdfTree, list[Pair]]:
     """
     Return the tree in which the wheels turn, and the wheels in the order of the file.
+
+    Joints in `ignore` do not turn; `twins` is the option of the reader.
 
     Raises
     ------
@@ -97,7 +99,7 @@ def wheel_pairs(tree: UrdfTree, ignore: frozenset[str], notes: Notes
     if not pairs or (len(pairs) == 1 and len(pairs[0].wheels) == 1):
         raise ModelError(_too_few(known.tree, pairs))
     _check_axles(known, pairs)
-    if not _driven_alone(known, pairs):
+    if twins == 'apart' or (twins is None and not _driven_alone(known, pairs)):
         pairs = [Pair(pair.steering, (wheel,), len(pair.wheels) > 1, number) for pair in pairs
                  for number, wheel in enumerate(pair.wheels)]
     _note(known.tree, pairs, ignore, notes)
@@ -209,7 +211,8 @@ def _note(tree: UrdfTree, pairs: list[Pair], ignore: frozenset[str], notes: Note
         notes.warn('twin wheels', [[wheel.name for wheel in wheels] for wheels in twins],
                    'twin wheels ' + '; '.join(f'{one.name} and {two.name}' for one, two in twins)
                    + ': each pair is taken as one wheel in its middle with the torque of both; '
-                   'joint_states and efforts have the first name only')
+                   'joint_states and efforts have the first name only, whose rate differs while '
+                   'the caster turns; for odometry of both wheels, ' + remedy('twins', 'apart'))
     joints = [joint for pair in pairs for joint in pair.joints()]
     if free := [joint for joint in joints if joint.kind == 'revolute' and joint.turns_freely()]:
         notes.assume('joint type', 'continuous',

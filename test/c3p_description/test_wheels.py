@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from urdf_places import misplaced
 
 from c3p_description import load
 from c3p_description.model import ModelError
@@ -76,15 +77,35 @@ def test_two_fixed_wheels_with_encoders_measure_the_motion_and_one_does_not():
         replace(pair, wheel_encoder=[False, True, False])
 
 
-@pytest.mark.parametrize('name', ['swerve', 'tricycle_agv'])
+@pytest.mark.parametrize('name', ['swerve', 'tricycle_agv', 'amr', 'twin'])
 def test_the_description_of_a_robot_for_reading_is_read_back(name):
     robot = load(name)
     found = from_urdf(robot_description(name))
-    for field in ('hip_position', 'caster_offset', 'wheel_radius', 'steering_zero',
-                  'steering_sign', 'wheel_sign', 'slip_angle', 'rows'):
+    assert found.steering_joints == robot.steering_joints
+    for field in ('hip_position', 'caster_offset', 'wheel_radius', 'steering_zero', 'link_mass',
+                  'steering_sign', 'wheel_sign', 'slip_angle', 'rows', 'lateral_offset'):
         np.testing.assert_allclose(getattr(found, field), getattr(robot, field), atol=1e-9)
     for field in (*OF_WHEELS[:3], 'sensed_joints', 'reading_only'):
         np.testing.assert_array_equal(getattr(found, field), getattr(robot, field))
+
+
+def test_the_description_of_two_wheels_on_a_pivot_has_one_fork():
+    text = robot_description('twin')
+    assert text.count('<link name="steering_link_') == 4
+    assert text.count('<joint name="wheel_joint_8"') == 2  # of the tree, and of ros2_control
+    # the wheels stand where the file of numbers has them
+    assert misplaced(text, load('twin'), 'base_link') < 1e-9
+
+
+@pytest.mark.parametrize(('change', 'words'), [
+    ({'lateral_offset': [0.0, 0.0]}, 'share one pivot'),
+    ({'steering_joints': ('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h')}, 'one distinct name'),
+    ({'hip_position': np.zeros((8, 2)), 'steering_joints': ()}, 'one lateral_offset')])
+def test_wheels_on_one_pivot_that_cannot_be_are_refused(change, words):
+    if 'lateral_offset' in change:
+        change = {'lateral_offset': np.tile(change['lateral_offset'], 4)}
+    with pytest.raises(ModelError, match=words):
+        replace(load('twin'), **change)
 
 
 def test_equal_values_of_wheels_fit_another_number_of_casters():

@@ -300,6 +300,16 @@ def test_twin_wheels_below_their_pivot_are_two_wheels_on_one_steering_joint():
     assert 'on one pivot with another' in robot.reading_only
 
 
+def test_twin_wheels_behind_their_pivots_are_taken_apart_by_the_option():
+    robot = from_urdf(all_twins(), twins='apart')
+    assert robot.count == 8 and robot.reading_only
+    np.testing.assert_allclose(robot.caster_offset, 0.05)
+    assert 'twins=apart' in read_urdf(all_twins()).warnings[0]
+    assert from_urdf(all_twins(trail=0.0), twins='middle').count == 4
+    with pytest.raises(ModelError, match='twins = .both.: expected one of middle, apart'):
+        from_urdf(all_twins(), twins='both')
+
+
 def test_one_pivot_with_two_driven_wheels_is_a_robot():
     """The base turns about a pivot above two differential wheels."""
     robot = from_urdf(base(casters=[twins(0, 0.1, 0.0)]))
