@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wheels without offset, fixed wheels, and joints without an encoder: the description."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -93,8 +94,11 @@ def test_the_description_of_two_wheels_on_a_pivot_has_one_fork():
     text = robot_description('twin')
     assert text.count('<link name="steering_link_') == 4
     assert text.count('<joint name="wheel_joint_8"') == 2  # of the tree, and of ros2_control
-    # the wheels stand where the file of numbers has them
-    assert misplaced(text, load('twin'), 'base_link') < 1e-9
+    # the tree alone, without the settings in it, has the wheels at their distances
+    tree = re.sub('<c3p>.*</c3p>', '', text, flags=re.DOTALL)
+    robot = from_urdf(tree, twins='apart')
+    assert misplaced(tree, robot, 'base_link') < 1e-9
+    np.testing.assert_allclose(robot.lateral_offset, load('twin').lateral_offset, atol=1e-12)
 
 
 @pytest.mark.parametrize(('change', 'words'), [
