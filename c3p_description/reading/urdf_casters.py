@@ -114,8 +114,8 @@ def geometry(tree: UrdfTree, caster: Caster, platform: dict[str, Array], options
     """
     Return the fields of the class that lengths and axes of a `caster` in `tree` give.
 
-    The radius may come from the height above `platform`, unless `options` give it; they also tell
-    which lateral offsets are neglected. Interpretations are added to `notes`.
+    The radius may come from the height above `platform`, unless `options` give it; they also have
+    the lateral offset that is neglected. Interpretations are added to `notes`.
     """
     name, _ = caster.names
     centre, radius = _middle(tree, caster)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Wheels among the joints of a URDF, and what stands between them and the platform.
+Wheels among the joints of a URDF, and the joints between them and the platform.
 
 A wheel is a joint without stops about a horizontal axis that carries no further turning joint. One
 that hangs on the platform, or on a vertical joint of the platform, is a wheel as it is. Others
-stand behind rockers, swing arms or springs, or are the last joints of an arm: those that stand on
-the floor are wheels.
+are behind rockers, swing arms or springs, or are the last joints of an arm: those on the floor are
+wheels.
 
-Descriptions of simulators that slide the base along have wheels on fixed joints, which only their
-names tell. Where no wheel turns, these are taken as turning.
+Descriptions for simulators that slide the base have wheels on fixed joints, with no sign of it but
+their names. Where no wheel turns, these are taken as turning.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class WheelChain(NamedTuple):
     between: tuple[UrdfJoint, ...]
 
 
-class Tree(NamedTuple):
+class TurningTree(NamedTuple):
     """A tree with its poses (4, 4) at zero, its turning joints by name, and the joint above."""
 
     tree: UrdfTree
@@ -78,15 +78,15 @@ class Tree(NamedTuple):
         return found
 
 
-def turning_tree(tree: UrdfTree, ignore: frozenset[str]) -> Tree:
+def turning_tree(tree: UrdfTree, ignore: frozenset[str]) -> TurningTree:
     """Return the tree with what is needed to find wheels; joints in `ignore` do not turn."""
     turning = {joint.name: joint for joint in tree.joints
                if joint.kind in ('continuous', 'revolute') and joint.name not in ignore}
-    return Tree(tree, tree.body(tree.root, ()), turning,
+    return TurningTree(tree, tree.body(tree.root, ()), turning,
                 {joint.child: joint for joint in tree.joints})
 
 
-def chains(known: Tree) -> list[WheelChain]:
+def chains(known: TurningTree) -> list[WheelChain]:
     """
     Return the wheels in the order of the file.
 
@@ -101,7 +101,7 @@ def chains(known: Tree) -> list[WheelChain]:
         if not joint.turns_freely() or known.carries(joint):
             continue
         above = known.turning_above(joint)
-        # a joint behind another of the platform is a wheel of it, however it lies: see caster_of
+        # behind an upright joint of the platform it is a wheel at any angle: see caster_of
         if len(above) == 1 and known.upright(above[0]):
             plain.append(WheelChain(joint, above[0], ()))
         elif known.upright(joint):
@@ -128,7 +128,7 @@ def _named(joint: UrdfJoint) -> bool:
     return bool(WHEEL.search(joint.name) or WHEEL.search(joint.child))
 
 
-def _on_floor(known: Tree, plain: list[WheelChain], doubtful: list[WheelChain]
+def _on_floor(known: TurningTree, plain: list[WheelChain], doubtful: list[WheelChain]
               ) -> Iterator[WheelChain]:
     """Yield those of the `doubtful` wheels that stand on the floor, as the `plain` ones do."""
     heights = {chain.wheel.name: _height(known, chain.wheel) for chain in (*plain, *doubtful)}
@@ -145,7 +145,7 @@ def _on_floor(known: Tree, plain: list[WheelChain], doubtful: list[WheelChain]
             yield chain
 
 
-def _height(known: Tree, wheel: UrdfJoint) -> tuple[float, float]:
+def _height(known: TurningTree, wheel: UrdfJoint) -> tuple[float, float]:
     """Return the height of an axle in the root and the radius of its wheel, 0 if unknown, m."""
     radii = [shape.radius for name in known.tree.body(wheel.child, known.turning)
              for shape in known.tree.links[name].shapes]
@@ -153,13 +153,14 @@ def _height(known: Tree, wheel: UrdfJoint) -> tuple[float, float]:
     return height, max(radii, default=0.0)
 
 
-def with_drawn_wheels(known: Tree, ignore: frozenset[str], notes: Notes) -> Tree | None:
+def with_drawn_wheels(known: TurningTree, ignore: frozenset[str], notes: Notes
+                      ) -> TurningTree | None:
     """
     Return the tree with the wheels turning that it has on fixed joints; None without any.
 
     A fixed joint that is called a caster and carries one that is called a wheel steers; one that
-    is called a wheel, and no caster, rolls. Their axes are those of the file where they lie
-    right, else z, and y of the root.
+    is called a wheel, and no caster, rolls. Steering axes are z, and axles those of the file or y
+    of the root.
     """
     changed: dict[str, UrdfJoint] = {}
     for joint in known.tree.joints:
@@ -168,7 +169,8 @@ def with_drawn_wheels(known: Tree, ignore: frozenset[str], notes: Notes) -> Tree
         wheels = [other for other in known.tree.below(joint.child)
                   if other.kind == 'fixed' and _named(other)]
         above = known.above.get(joint.parent)
-        behind = above is not None and above.name in changed
+        behind = (above is not None and above.kind == 'fixed' and above.name not in ignore
+                  and (_named(above) or bool(CASTER.search(above.name))))
         caster = bool(CASTER.search(joint.name))
         if wheels and (caster or _named(joint)):
             changed[joint.name] = _about(known, joint, np.array([0.0, 0.0, 1.0]))
@@ -190,7 +192,7 @@ def with_drawn_wheels(known: Tree, ignore: frozenset[str], notes: Notes) -> Tree
     return turning_tree(replace(known.tree, joints=joints, children=children), ignore)
 
 
-def _about(known: Tree, joint: UrdfJoint, axis: Array) -> UrdfJoint:
+def _about(known: TurningTree, joint: UrdfJoint, axis: Array) -> UrdfJoint:
     """Return a joint that turns about an `axis` in the root."""
     local = (known.poses[joint.parent] @ joint.origin)[:3, :3].T @ axis
     return replace(joint, kind='continuous', axis=local)

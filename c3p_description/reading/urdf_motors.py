@@ -112,7 +112,7 @@ def encoders(tree: UrdfTree, pairs: Sequence[Pair], motors: Any, notes: Notes) -
     Return which joints of `pairs` are measured.
 
     All are, but for free casters beside fixed wheels, where the file names no sensor of them:
-    `motors` tells which wheels have a motor in rolling or steering. A joint that mimics another
+    `motors` is true for wheels with a motor in rolling or steering. A joint that mimics another
     has no sensor of its own. What is assumed is added to `notes`.
     """
     fixed = any(pair.steering is None for pair in pairs)

@@ -78,7 +78,7 @@ def note_reading_only(casters: list[Caster], columns: dict[str, Any], notes: Not
         notes.warn('casters.lateral_offset', lateral, text)
     if twins:
         notes.warn('casters.lateral_offset', lateral,
-                   f'wheels {", ".join(twins)} stand in pairs on one axle behind a pivot{READING}')
+                   f'wheels {", ".join(twins)} are in pairs on one axle behind a pivot{READING}')
 
 
 def note_rounded(rounded: dict[str, list[str]], notes: Notes) -> None:

@@ -18,7 +18,7 @@ from c3p_description.model import Array, ModelError
 from c3p_description.reading.notes import Notes
 from c3p_description.reading.robot_options import LENGTH_TOLERANCE, remedy
 from c3p_description.reading.urdf_chains import (
-    Tree,
+    TurningTree,
     WheelChain,
     chains,
     turning_tree,
@@ -76,7 +76,8 @@ def wheel_pairs(tree: UrdfTree, ignore: frozenset[str], twins: str | None, notes
     """
     Return the tree in which the wheels turn, and the wheels in the order of the file.
 
-    Joints in `ignore` do not turn; `twins` is the option of the reader.
+    Joints in `ignore` do not turn; `twins` is the option of the reader. What is interpreted is
+    added to `notes`.
 
     Raises
     ------
@@ -107,13 +108,13 @@ def wheel_pairs(tree: UrdfTree, ignore: frozenset[str], twins: str | None, notes
     return known.tree, pairs
 
 
-def _driven_alone(known: Tree, pairs: list[Pair]) -> bool:
+def _driven_alone(known: TurningTree, pairs: list[Pair]) -> bool:
     """Return whether all wheels trail behind two or more pivots, so that the robot is driven."""
     return len(pairs) > 1 and all(
         pair.steering is not None and _trail(known, pair) > LENGTH_TOLERANCE for pair in pairs)
 
 
-def _trail(known: Tree, pair: Pair) -> float:
+def _trail(known: TurningTree, pair: Pair) -> float:
     """Return the distance of the middle of the wheels from their pivot, across the axle, m."""
     assert pair.steering is not None
     link = known.tree.body(pair.steering.child, known.turning)
@@ -125,7 +126,7 @@ def _trail(known: Tree, pair: Pair) -> float:
     return float(np.linalg.norm(flat - (flat @ axle) * axle))
 
 
-def _behind(known: Tree, pair: Pair, link: dict[str, Array]) -> list[Array]:
+def _behind(known: TurningTree, pair: Pair, link: dict[str, Array]) -> list[Array]:
     """Return the poses of wheel joints in the steering link, `link` or a link behind it."""
     if all(wheel.parent in link for wheel in pair.wheels):
         return [link[wheel.parent] @ wheel.origin for wheel in pair.wheels]
@@ -134,7 +135,7 @@ def _behind(known: Tree, pair: Pair, link: dict[str, Array]) -> list[Array]:
     return [to_link @ known.poses[wheel.parent] @ wheel.origin for wheel in pair.wheels]
 
 
-def _check_wheels(known: Tree, pair: Pair) -> None:
+def _check_wheels(known: TurningTree, pair: Pair) -> None:
     """Refuse wheels of one caster that are not twins."""
     if len(pair.wheels) == 1:
         return
@@ -157,7 +158,7 @@ def _one_axle(poses: list[Array], axles: list[Array]) -> bool:
     return bool(turned <= PARALLEL and np.linalg.norm(across) <= ALIGNED)
 
 
-def _check_axles(known: Tree, pairs: list[Pair]) -> None:
+def _check_axles(known: TurningTree, pairs: list[Pair]) -> None:
     """Refuse fixed wheels that do not stand on one axle: they slide when the robot turns."""
     fixed = [pair.wheels[0] for pair in pairs if pair.steering is None]
     places = [(known.poses[wheel.parent] @ wheel.origin)[:2, 3] for wheel in fixed]

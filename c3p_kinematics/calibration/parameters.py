@@ -119,7 +119,7 @@ def parameters_of(robot: CasterRobot) -> Array:
     """
     if shared := np.flatnonzero(on_pivot(robot) > 1).tolist():
         raise ModelError(f'robot {robot.name}: wheels {", ".join(f"{i + 1}" for i in shared)} '
-                         'stand in pairs on one pivot, and each wheel is calibrated with a pivot '
+                         'are in pairs on one pivot, and each wheel is calibrated with a pivot '
                          'and a zero of its own: not possible yet; odometry, report and recompute '
                          'work')
     return np.ascontiguousarray(np.column_stack(

@@ -194,5 +194,5 @@ def test_modules_with_wheels_beside_their_pivots_are_calibrated():
 def test_two_wheels_on_a_pivot_are_refused_by_name():
     twins = replace(MIX, hip_position=[[0.3, 0.3], [0.3, 0.3], [-0.3, 0.3], [0.0, -0.3]],
                     lateral_offset=[0.05, -0.05, 0.0, 0.0], steering_joints=())
-    with pytest.raises(ModelError, match='wheels 1, 2 stand in pairs .*odometry, report'):
+    with pytest.raises(ModelError, match='wheels 1, 2 are in pairs .*odometry, report'):
         SelfCalibration(twins)
