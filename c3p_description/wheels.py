@@ -53,7 +53,7 @@ ONE_PIVOT = 1e-6
 NO_OFFSET = 'without offset (d = 0)'
 
 # commands and functions for robots that are not controlled
-WORKS = 'reading works: sensed_forward, odometry, c3p import, report, recompute and calibrate'
+WORKS = 'reading works: sensed_forward, odometry, c3p import, report and recompute'
 
 
 def pivots(hips: Any) -> Any:
@@ -122,7 +122,9 @@ def reading_only(robot: Any) -> str:
     found = []
     for which, what in texts:
         numbers = [f'{i + 1}' for i in np.flatnonzero(which)]
-        if numbers:
+        if len(numbers) == len(which):
+            found.append(f'all wheels are {what}')
+        elif numbers:
             plural = 's' if len(numbers) > 1 else ''
             found.append(f'wheel{plural} {", ".join(numbers)} '
                          f'{"are" if plural else "is"} {what}')

@@ -44,7 +44,7 @@ class ModuleCommand(NamedTuple):
     steering_rate, wheel_rate : (n,) array, rad/s
     twist : (3,) array, m/s and rad/s
         Motion of the platform that the wheels make, ``base_link``: what fixed wheels allow of the
-        wanted one, with the factor of the speed.
+        command, with the factor of the speed.
     """
 
     steering: Array

@@ -47,7 +47,7 @@ def test_a_free_caster_without_encoders_contributes_nothing():
 
 
 def test_a_robot_for_reading_is_refused_by_name_where_casters_are_needed():
-    for robot, reason in ((SWERVE, 'wheels 1, 2, 3, 4 are without offset (d = 0)'),
+    for robot, reason in ((SWERVE, 'all wheels are without offset (d = 0)'),
                           (TRICYCLE, 'wheels 2, 3 are fixed')):
         with pytest.raises(ModelError) as error:
             _ = robot.caster_inertia

@@ -176,6 +176,7 @@ def test_a_steered_caster_without_offset_is_refused_with_the_reason():
     robot = replace(POWERED, caster_offset=0.0)
     n = robot.count
     with pytest.raises(ModelError, match=re.escape(
-            f'robot {robot.name}: the dynamics and control need casters with an offset and all '
-            'encoders, and wheels 1, 2, 3, 4 are without offset (d = 0); reading works:')):
+            f'robot {robot.name}: the dynamics and control are not possible yet, because all '
+            'wheels are without offset (d = 0): they need casters behind their pivots with all '
+            'encoders; reading works:')):
         forward_dynamics(robot, np.zeros(n), np.zeros(3), np.zeros(robot.efforts))
