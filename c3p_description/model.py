@@ -370,8 +370,8 @@ class CasterRobot:
         """Raise ModelError for a robot that is for reading only; `what` needs casters."""
         if reason := self.reading_only:
             raise ModelError(f'robot {self.name}: {what} and control are not possible yet, '
-                             f'because {reason}: they need casters behind their pivots with all encoders; '
-                             f'{wheels.WORKS}')
+                             f'because {reason}: they need casters behind their pivots with all '
+                             f'encoders; {wheels.WORKS}')
 
     @cached_property
     def platform(self) -> Array:
