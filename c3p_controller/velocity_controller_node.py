@@ -71,7 +71,7 @@ class VelocityControllerNode(SuiteNode):
         subscribe_command(self, values.use_stamped_vel)
         self.listen(JointState, 'joint_states', self._on_joints, SENSOR_DATA)
         self.listen(Odometry, 'odom', self._on_odom, RELIABLE)
-        OdometryAlarm(self, self._on_alarm)
+        self._alarm = OdometryAlarm(self, self._on_alarm)
         self._chain.connect(self, self._output.carry_out)
         self.watch(self._on_watch)
         PublisherWatch(self, 'joint_states', act=self.alive.surplus)
@@ -135,6 +135,7 @@ class VelocityControllerNode(SuiteNode):
     def _on_alarm(self, unknown: str) -> None:
         """Brake and lock while the pose of the odometry is unknown."""
         self.alive.doubt = unknown
+        self._output.doubt(self._alarm.backwards)
         if unknown:
             self.interlock.stop(unknown, self.watch_time())
 

@@ -17,6 +17,9 @@ from c3p_kinematics._fault_alarm_kernels import SURE
 from c3p_kinematics.contradiction import Contradiction
 from c3p_kinematics.odometry_data import OdometryEstimate
 
+# key of the joints whose wheels count backwards, in the values of an alarm
+BACKWARDS = 'wheels that count backwards'
+
 
 class Doubt(IntEnum):
     """Doubt about the pose."""
@@ -39,7 +42,7 @@ class ResidualAlarm(NamedTuple):
     text : str
         Reason, evidence and remedy; empty without a doubt.
     values : dict
-        Hypotheses with their probabilities.
+        Hypotheses with their probabilities, and joints of wheels that count `BACKWARDS`.
     """
 
     doubt: Doubt
@@ -84,5 +87,7 @@ def alarm_of(estimate: OdometryEstimate, contradiction: Contradiction, joints: S
     if doubt is Doubt.NONE:
         return NO_ALARM
     values = {one.name: f'{one.probability:.2f}' for one in estimate.wiring.likely}
+    if backwards := estimate.wiring.backwards:
+        values[BACKWARDS] = ' '.join(joints[i] for i in backwards)
     return ResidualAlarm(doubt, estimate.wiring.text() or contradiction.text()
                          or estimate.faults.text(joints) or estimate.slip.text(joints), values)

@@ -35,6 +35,9 @@ NOISE = 0.0125
 FRACTION = 0.07
 LEAST_SKEW = 0.003
 
+# probability from which a wheel counts backwards: its brake is watched then
+BACKWARDS = 0.5
+
 # probability below which a hypothesis is not mentioned, and the most that are
 LEAST = 0.05
 MOST = 3
@@ -91,6 +94,16 @@ class WiringReport(NamedTuple):
     likely: tuple[LikelyWiring, ...]
     residual: float
     open: bool
+
+    @property
+    def backwards(self) -> tuple[int, ...]:
+        """Casters, from 0, whose wheels count backwards by the likely wirings, in a doubt."""
+        if not self.doubted:
+            return ()
+        found = [(one.probability, one.wiring.wheel_sign) for one in self.likely if one.wiring]
+        count = len(found[0][1]) if found else 0
+        return tuple(i for i in range(count)
+                     if sum(p for p, sign in found if sign[i] < 0.0) >= BACKWARDS)
 
     def text(self) -> str:
         """Return the doubt in words, with the best hypotheses, empty without one."""

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from c3p_controller.limits import braking_torque
+from c3p_controller.brake_sense import BrakeSense
 from c3p_experiments.loop.closed_loop import Held, run_loop, timed_odometry
 from c3p_experiments.loop.command_sources import GoalSource
 from c3p_experiments.loop.controllers import make_controller
@@ -122,9 +122,11 @@ def drive(robot, wiring, goal, sensors=None, seed=0, motors=None, controller=Non
     report = reports[-1]
     if report.doubted:
         # as the velocity controller: the wheels brake
-        for _ in range(200):
+        sense = BrakeSense(robot)
+        sense.doubt(np.isin(np.arange(robot.count), report.backwards))
+        for k in range(200):
             sample = outer.sense()
-            torque = braking_torque(robot, sample.wheel_rate, 0.1, 0.005)
+            torque = sense.torque(2.0 * PERIOD * k, sample.wheel_rate, 0.1, 0.005)
             for _ in range(2):
                 sample = outer.step(torque, PERIOD)
                 if sample is not None:

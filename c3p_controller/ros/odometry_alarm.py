@@ -10,6 +10,7 @@ from rclpy.node import Node
 
 from c3p_controller.goals.goal_life import STOPPED
 from c3p_controller.goals.position_command import PositionCommand
+from c3p_kinematics.residual_alarm import BACKWARDS
 from c3p_ros.cdr import MessageError
 from c3p_ros.diagnostics import ERROR, OK
 from c3p_ros.node import LATCHED
@@ -31,12 +32,15 @@ class OdometryAlarm:
         Reason for which no goal is reached by the pose; empty while it may be used.
     stops : str
         Reason for which the robot must stop; empty while it may move.
+    backwards : tuple of str
+        Joints of wheels that count backwards by the evidence of the odometry.
     """
 
     def __init__(self, node: Node, changed: Callable[[str], None]) -> None:
         """Create the subscription."""
         self.doubt = ''
         self.stops = ''
+        self.backwards: tuple[str, ...] = ()
         self._changed = changed
         node.create_subscription(DiagnosticStatus, 'sensed_kinematics/alarm', self._on_alarm,
                                  LATCHED)
@@ -45,6 +49,8 @@ class OdometryAlarm:
         text = message.message or 'the joints contradict each other'
         self.doubt = '' if message.level == OK else text
         self.stops = text if message.level == ERROR else ''
+        self.backwards = tuple(joint for value in message.values if value.key == BACKWARDS
+                               for joint in value.value.split())
         self._changed(self.stops)
 
 

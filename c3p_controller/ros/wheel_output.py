@@ -7,15 +7,15 @@ While a commanded stop has no effect the topic is silent.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from sensor_msgs.msg import JointState
 
+from c3p_controller.brake_sense import BrakeSense
 from c3p_controller.command_interlock import CommandInterlock
 from c3p_controller.commanded_stop import CommandedStop
-from c3p_controller.limits import braking_torque
 from c3p_description.model import CasterRobot
 from c3p_ros.cycle import Lifelines
 from c3p_ros.diagnostics import ERROR, OK, Diagnostics
@@ -153,6 +153,7 @@ class WheelOutput:
         self._write = JointStateWriter(node.efforts.names, ['effort'], 'wheel_effort')
         self._publisher = node.create_publisher(JointState, 'wheel_effort', LATEST)
         self.wheel_rate = np.zeros(node.robot.count)
+        self._sense = BrakeSense(node.robot)
         self._largest = 0.0
 
     def largest(self) -> float:
@@ -160,6 +161,10 @@ class WheelOutput:
         largest = self._largest
         self._largest = 0.0
         return largest
+
+    def doubt(self, backwards: Collection[str]) -> None:
+        """Watch the sense of the brake of these joints, whose wheels may count backwards."""
+        self._sense.doubt(np.isin(self._node.robot.wheel_joints, list(backwards)))
 
     def carry_out(self, decision: Decision, stamp: int, now: float) -> None:
         """
@@ -184,8 +189,8 @@ class WheelOutput:
         node = self._node
         values = node.parameters.value
         trusted = not node.alive.lack
-        self.drive(braking_torque(node.robot, trusted * self.wheel_rate, values.stop_damping,
-                                  values.standstill_speed), stamp, now, brakes=True)
+        self.drive(self._sense.torque(now, trusted * self.wheel_rate, values.stop_damping,
+                                      values.standstill_speed), stamp, now, brakes=True)
 
     def drive(self, torque: np.ndarray, stamp: int, now: float, brakes: bool = False) -> None:
         """Publish torques, N·m; torques that are not finite stop the robot; as `carry_out`."""

@@ -67,6 +67,20 @@ def test_it_stops_names_the_wiring_and_reaches_no_goal(in_process_robot, text):
     assert bench.health['velocity_controller'].level == DiagnosticStatus.ERROR
 
 
+@pytest.mark.parametrize('in_process_robot', ['mpc', 'paper'], indirect=True)
+def test_wheels_that_count_against_their_motors_stop_in_a_doubt(in_process_robot):
+    """A brake by their rates would accelerate them."""
+    bench = in_process_robot
+    heard = Heard(bench)
+    plug(bench, 'all wheel encoders reversed')
+    bench.goal(1.5, 0.0, 0.0)
+    bench.wait_for(lambda: heard.reasons, 'the end of the goal', 20.0)
+    assert heard.reasons == [STOPPED]
+    assert heard.alarms[-1].values[-1].key == residual_alarm.BACKWARDS
+    bench.wait_for(lambda: bench.speed() < 0.005, 'rest', 5.0)
+    assert np.hypot(*bench.pose()[:2]) < 0.5
+
+
 def test_it_drives_again_after_its_plugs_were_changed_and_the_odometry_reset(in_process_robot):
     bench = in_process_robot
     heard = Heard(bench)
