@@ -22,6 +22,9 @@ UNSEEN = 0.9
 # ratio of deviations to those of the default prior that is rounding
 WIDER = 1.001
 
+# deviations from which slip of all wheels is noted
+SHOWN = 2.0
+
 KEYS = ('wheel_radius', 'caster_offset', 'hip_x', 'hip_y', 'steering_zero')
 
 
@@ -43,6 +46,7 @@ def metrics_of(found: Calibration, references: int) -> dict[str, Any]:
             'path_m': found.path, 'residual_rms': {'before': found.rms_before,
                                                    'after': found.rms_after},
             'noise_factor': found.noise, 'ages': _ages(found),
+            'common_slip': {'value': float(found.slip[0]), 'deviation': float(found.slip[1])},
             'references': {'count': references, 'largest_before': _largest(found, 0),
                            'largest_after': _largest(found, 1)},
             'covariance': found.covariance.tolist(), 'notes': notes(found)}
@@ -78,6 +82,11 @@ def notes(found: Calibration) -> list[str]:
         text.append(f'WARNING: residuals are {found.rms_after:.1f} times their noise: wheels slip '
                     'or creep more than --creep states, or the description misses something; '
                     'compare with another drive before using the file')
+    slip, uncertain = found.slip.tolist()
+    if abs(slip) > SHOWN * uncertain:
+        text.append(f'all wheels turn {100.0 * slip:.1f} ± {196.0 * uncertain:.1f} % further than '
+                    'their radii roll: they slip, or all radii are wrong against offsets and '
+                    'hips; tape a distance (--distance) to know which')
     if len(found.ages):
         apart = np.ptp(found.ages[:, 0])
         if apart > NOTED_SKEW:

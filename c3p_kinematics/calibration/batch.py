@@ -7,7 +7,8 @@ Calibration of a robot from recorded drives: robust least squares over positions
 F_w are the rolling equations of a window of joint positions without its unknown motion
 (_window_kernels.py), W_w whitens rounding of the encoders and creep of the contacts, x₀ and P are
 description and prior, ρ limits the influence of windows with slip. s is 1, or the rms of the
-whitened residuals where it is larger: wheels that slip more than their budget know less.
+whitened residuals where it is larger: wheels that slip more than their budget know less. Slip that
+all wheels have in common leaves no residuals; it is an unknown where the drives show it.
 Gauss-Newton; the covariance is the inverse of the information at the end.
 """
 
@@ -20,9 +21,11 @@ import numpy as np
 
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.calibration import _window_kernels as kernels
+from c3p_kinematics.calibration.common_slip import common_slip
 from c3p_kinematics.calibration.parameters import (
     CalibrationSettings,
     calibrated,
+    in_units,
     parameters_of,
     redundant_rows,
     window_length,
@@ -91,6 +94,9 @@ class Calibration:
     ages : (2n, 2) array, s
         Age of steering and wheel angles within a sample, and its standard deviation; without
         `CalibrationSettings.skew` none, (0, 2).
+    slip : (2,) array
+        Fraction of their path by which all wheels turn further than they roll, and its standard
+        deviation; (0, 0) where nothing shows it.
     """
 
     described: CasterRobot
@@ -104,6 +110,7 @@ class Calibration:
     references: Array
     noise: float
     ages: Array
+    slip: Array
 
     @property
     def robot(self) -> CasterRobot:
@@ -156,6 +163,11 @@ class _Windows:
             slope = (later.value - found.value) / AGE_STEP
             self.jacobian = np.concatenate([self.jacobian, slope[:, :, None]], axis=2)
         self.of = np.pad(self.of, ((0, 0), (0, 0), (0, len(ages))))
+        # wheels that slip are smaller ones
+        radii = np.arange(0, parameters.size, parameters.shape[1])
+        self.jacobian, self.of = (np.concatenate(
+            [slope, slope[:, :, radii] @ parameters[:, :1]], axis=2)
+            for slope in (self.jacobian, self.of))
 
     def _results(self, parameters: Array, noise: Array, ages: Array) -> kernels.WindowResults:
         seen = at_one_instant(self.recording, ages) if len(ages) else self.recording
@@ -235,16 +247,23 @@ def calibrate(robot: CasterRobot, recordings: Sequence[JointRecording],
     prior = settings.prior.deviations(robot)
     count = described.size
     # ages of the joints are unknowns only where they may differ
+    # and slip of all wheels is 0 until the drives show it
     deviation = np.concatenate([
-        prior, np.full(2 * robot.count if settings.skew > 0.0 else 0, settings.skew)])
+        prior, np.full(2 * robot.count if settings.skew > 0.0 else 0, settings.skew), [0.0]])
 
     def parameters(unknown: Array) -> Array:
         change = unknown[:count] * prior
         return np.ascontiguousarray(described + change.reshape(described.shape))
 
+    def radii(unknown: Array) -> Array:
+        found = np.zeros(described.shape)
+        found[:, 0] = parameters(unknown)[:, 0]
+        return found.ravel()
+
     def fit(unknown: Array) -> _Fit:
-        return _Fit(parts, parameters(unknown), settings, robot, deviation,
-                    (unknown * deviation)[count:])
+        rolling = parameters(unknown)
+        rolling[:, 0] *= 1.0 + unknown[-1] * deviation[-1]
+        return _Fit(parts, rolling, settings, robot, deviation, (unknown * deviation)[count:-1])
 
     first = fit(np.zeros(len(deviation)))
     try:
@@ -254,18 +273,23 @@ def calibrate(robot: CasterRobot, recordings: Sequence[JointRecording],
             # once: the prior holds a noisier estimate back, which adds to its residuals
             unknown, last = _minimum(fit, last, unknown, noise)
             noise = max(noise, last.rms(last.weights))
+        deviation[-1] = common_slip(last.information(noise), unknown,
+                                    in_units(radii(unknown), prior), noise, settings.creep)
+        if deviation[-1] > 0.0:
+            unknown, last = _minimum(fit, fit(unknown), unknown, noise)
     except (CalibrationError, np.linalg.LinAlgError):
         raise UnexplainedError(
             f'residuals with the described lengths are {first.rms(first.weights):.3g} times their '
             'noise, and no estimate converges') from None
     covariance = np.linalg.inv(last.information(noise)) * np.outer(deviation, deviation)
+    estimates = np.column_stack([unknown * deviation, np.sqrt(np.diag(covariance))])
     return Calibration(
         described=robot, parameters=parameters(unknown),
         covariance=0.5 * (covariance + covariance.T)[:count, :count], prior=prior,
         weights=last.weights,
         path=last.path, rms_before=first.rms(last.weights), rms_after=last.rms(last.weights),
         references=np.column_stack([first.misses, last.misses]), noise=noise,
-        ages=np.column_stack([unknown * deviation, np.sqrt(np.diag(covariance))])[count:])
+        ages=estimates[count:-1], slip=estimates[-1] * [-1.0, 1.0] + 0.0)
 
 
 def described_residual(robot: CasterRobot, recordings: Sequence[JointRecording],
@@ -276,7 +300,7 @@ def described_residual(robot: CasterRobot, recordings: Sequence[JointRecording],
     CalibrationError: as in `calibrate`.
     """
     fit = _Fit([_Windows(robot, recording, ()) for recording in recordings], parameters_of(robot),
-               settings, robot, settings.prior.deviations(robot), np.zeros(0))
+               settings, robot, np.append(settings.prior.deviations(robot), 0.0), np.zeros(0))
     return fit.rms(fit.weights)
 
 

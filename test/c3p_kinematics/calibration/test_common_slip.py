@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Slip of wheels does not take the mean radius out of its interval."""
+
+import numpy as np
+import pytest
+from miscalibrated import WHEEL_STEP, measured, towed_drive, wrong
+from robots import C3P
+
+from c3p_description.model import CasterRobot
+from c3p_kinematics.calibration.batch import calibrate
+from c3p_kinematics.calibration.common_slip import common_slip
+from c3p_kinematics.calibration.parameters import parameters_of
+
+ROBOTS = {
+    'c3p': C3P,
+    'two': CasterRobot.regular(0.30, np.radians([15.0, 190.0]), 0.04, 0.05, 25.0, 2.0),
+    'four': CasterRobot.regular(0.35, np.radians([20.0, 100.0, 170.0, 290.0]), 0.045, 0.06, 30.0,
+                                3.0),
+    'five': CasterRobot.regular(0.28, np.radians([5.0, 80.0, 150.0, 220.0, 300.0]), 0.035, 0.07,
+                                35.0, 4.0)}
+
+# factors of the turns of a wheel, less 1, by the size of the slip, in each half second
+SLIPS = {
+    'both sides': lambda rng, size, count: rng.normal(0.0, size, count),
+    'spin': lambda rng, size, count: np.abs(rng.normal(0.0, size, count)),
+    'bursts': lambda rng, size, count: 3.0 * size * (rng.random(count) < 0.3),
+    'constant': lambda rng, size, count: np.full(count, size)}
+SECONDS = 40.0
+
+
+def slipped(recording, kind, size, wheels, seed):
+    """Return a recording whose wheels turn further than they roll."""
+    rng = np.random.default_rng(seed)
+    half = (recording.time / 0.5).astype(int)
+    turned = np.diff(recording.wheel_angle, axis=0, prepend=recording.wheel_angle[:1])
+    for wheel in wheels:
+        turned[:, wheel] *= 1.0 + SLIPS[kind](rng, size, half[-1] + 1)[half]
+    angle = recording.wheel_angle[:1] + np.cumsum(turned, axis=0)
+    return recording._replace(wheel_angle=WHEEL_STEP * np.floor(angle / WHEEL_STEP))
+
+
+def mean_radius(found, errors):
+    """Return the error of the mean radius in its standard deviations."""
+    n = found.described.count
+    true = parameters_of(found.described)[:, 0] + errors[:, 0]
+    spread = found.covariance.reshape(n, 5, n, 5)[:, 0, :, 0].sum()
+    return (found.parameters[:, 0] - true).sum() / np.sqrt(spread)
+
+
+@pytest.fixture(scope='module', params=ROBOTS)
+def tow(request):
+    robot = ROBOTS[request.param]
+    return robot, towed_drive(robot, 31, SECONDS, rate=100.0)[0]
+
+
+@pytest.mark.parametrize('size', [0.02, 0.04, 0.06])
+@pytest.mark.parametrize('kind', SLIPS)
+def test_the_mean_radius_is_in_its_interval_while_all_wheels_slip(tow, kind, size):
+    robot, recording = tow
+    described, errors = wrong(robot, 5)
+    found = calibrate(described, [slipped(measured(recording, errors), kind, size,
+                                          range(robot.count), 1)])
+    assert abs(mean_radius(found, errors)) < 1.96
+    if kind == 'constant' and robot.count > 2 and size > 0.03:
+        slip, deviation = found.slip
+        assert slip == pytest.approx(size, abs=max(0.4 * size, 2.0 * deviation))
+
+
+@pytest.mark.parametrize('kind', ['both sides', 'spin', 'bursts'])
+def test_the_mean_radius_is_in_its_interval_while_some_wheels_slip(tow, kind):
+    robot, recording = tow
+    described, errors = wrong(robot, 6)
+    found = calibrate(described, [slipped(measured(recording, errors), kind, 0.04,
+                                          range(robot.count - 1), 2)])
+    assert abs(mean_radius(found, errors)) < 1.96
+
+
+def test_without_slip_none_is_an_unknown(tow):
+    robot, recording = tow
+    for seed in range(4):
+        described, errors = wrong(robot, seed)
+        found = calibrate(described, [measured(recording, errors)])
+        assert found.slip.tolist() == [0.0, 0.0]
+        assert abs(mean_radius(found, errors)) < 1.96
+
+
+def test_data_that_show_nothing_of_the_radii_have_no_slip():
+    assert common_slip(np.eye(3), np.ones(3), np.array([100.0]), 1.0, 0.002) == 0.0
