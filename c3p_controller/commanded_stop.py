@@ -39,6 +39,10 @@ class CommandedStop:
     ----------
     text : str
         Stop without effect, with joints and rates; empty while no stop lacks it.
+    accelerates : bool
+        The robot is faster than at the order.
+    speed : float, m/s
+        By its wheels.
 
     Examples
     --------
@@ -56,6 +60,8 @@ class CommandedStop:
         self._stop: OrderedStop | None = None
         self._deceleration = 0.0
         self.text = ''
+        self.accelerates = False
+        self.speed = 0.0
 
     def step(self, now: float, wheel_rate: Array, stops: bool, deceleration: float) -> None:
         """
@@ -70,22 +76,24 @@ class CommandedStop:
         deceleration : float, m/s²
             Of a stop, by the limits of the controller; another one is a new order.
         """
+        self.accelerates = False
+        self.text = ''
         if not stops:
             self._stop = None
-            self.text = ''
             return
         # of three wheels and more the fastest may spin
         rolling = min(2, max(1, len(wheel_rate) - 1))
         speed = float(np.sort(np.abs(wheel_rate) * self._robot.wheel_radius)[-rolling])
+        self.speed = speed
         if self._stop is None or deceleration != self._deceleration:
             self._deceleration = deceleration
             least = min(deceleration, self._able)
             self._stop = OrderedStop(LEAST_EFFECT * least, MARGIN, STOPPED_SPEED)
             self._stop.begin(now, speed)
         effect = self._stop.step(now, speed)
-        self.text = ''
         if effect in (Effect.LATE, Effect.GROWS):
-            what = 'accelerates' if effect is Effect.GROWS else 'does not slow down'
+            self.accelerates = effect is Effect.GROWS
+            what = 'accelerates' if self.accelerates else 'does not slow down'
             rates = ', '.join(f'{joint} {rate:.1f} rad/s' for joint, rate in zip(
                 self._robot.wheel_joints, wheel_rate, strict=True))
             self.text = (f'the robot {what}: {now - self._stop.begun:.2f} s after the order '

@@ -15,8 +15,15 @@ from sensor_msgs.msg import JointState
 
 from c3p_controller.brake_sense import BrakeSense
 from c3p_controller.command_interlock import CommandInterlock
-from c3p_controller.commanded_stop import CommandedStop
+from c3p_controller.commanded_stop import (
+    LEAST_EFFECT,
+    MARGIN,
+    STOPPED_SPEED,
+    CommandedStop,
+)
 from c3p_description.model import CasterRobot
+from c3p_dynamics.traction import braking_deceleration
+from c3p_kinematics.ordered_stop import Effect, OrderedStop
 from c3p_ros.cycle import Lifelines
 from c3p_ros.diagnostics import ERROR, OK, Diagnostics
 from c3p_ros.messages import EffortCoding
@@ -93,13 +100,17 @@ class StopReport:
     """
     Watch of commanded stops: ERROR, a lock, and silence of ``wheel_effort``.
 
-    A controller whose stop has no effect must not go on with the same torques. In its silence the
-    gate of the drives brakes, and the hardware interface watches that in turn.
+    A controller whose stop has no effect must not go on with the same torques. If they accelerate
+    the robot, the brake that follows its effect replaces them (brake_sense.py). If that fails, or
+    the robot does not slow down, the topic is silent: the gate of the drives brakes, and the
+    hardware interface watches that in turn.
 
     Attributes
     ----------
     deceleration : float, m/s²
         Of the stop that is commanded; 0 for a command that moves.
+    brakes : bool
+        The stop has accelerated the robot: the brake takes its place as long as it stops.
     silent : bool
         A stop has no effect.
     """
@@ -108,16 +119,26 @@ class StopReport:
         """Start without a stop."""
         self._node = node
         self._stop = CommandedStop(node.robot)
+        self._brake = OrderedStop(LEAST_EFFECT * braking_deceleration(node.robot), MARGIN,
+                                  STOPPED_SPEED)
         self.deceleration = 0.0
+        self.brakes = False
         self.silent = False
 
     def watch(self, now: float, wheel_rate: np.ndarray, lost: bool) -> None:
         """Take the wheel rates (n,), rad/s, at `now`, s; a `lost` chain brakes."""
         brake = self._node.parameters.value.stop_acceleration
         deceleration = brake if lost else self.deceleration
-        self._stop.step(now, wheel_rate, deceleration > 0.0, deceleration)
-        self.silent = bool(self._stop.text)
-        if self.silent:
+        stops = deceleration > 0.0
+        self._stop.step(now, wheel_rate, stops, deceleration)
+        self.brakes = self._stop.accelerates or (self.brakes and stops)
+        if self.brakes:
+            self._brake.begin(now, self._stop.speed)
+            self.silent = self._brake.step(now, self._stop.speed) in (Effect.LATE, Effect.GROWS)
+        else:
+            self._brake.end()
+            self.silent = bool(self._stop.text)
+        if self._stop.text:
             self._node.interlock.stop('the stop has no effect', now)
 
     def diagnose(self) -> None:
@@ -195,6 +216,9 @@ class WheelOutput:
     def drive(self, torque: np.ndarray, stamp: int, now: float, brakes: bool = False) -> None:
         """Publish torques, N·m; torques that are not finite stop the robot; as `carry_out`."""
         node = self._node
+        if self._stop.brakes and not brakes:
+            self.brake(stamp, now)
+            return
         if node.interlock.opening(now):
             torque = np.zeros(node.robot.efforts)
         self._publish_lock(node.interlock.lock)

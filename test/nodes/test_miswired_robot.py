@@ -81,6 +81,23 @@ def test_wheels_that_count_against_their_motors_stop_in_a_doubt(in_process_robot
     assert np.hypot(*bench.pose()[:2]) < 0.5
 
 
+@pytest.mark.parametrize('in_process_robot', ['mpc', 'paper'], indirect=True)
+@pytest.mark.parametrize('goal', [(0.0, 1.5, 0.0), (1.0, 0.3, 0.8)])
+def test_wheels_that_count_against_their_motors_do_not_run_away(in_process_robot, goal):
+    """Straight ahead with parallel casters no joint contradicts another."""
+    bench = in_process_robot
+    heard = Heard(bench)
+    plug(bench, 'all wheel encoders reversed')
+    bench.goal(*goal)
+    bench.wait_for(lambda: heard.reasons, 'the end of the goal', 20.0)
+    place = np.array(bench.pose())
+    bench.wait_for(lambda: bench.speed() < 0.02, 'rest', 5.0)
+    # it is locked at 33 rad/s, 1.3 m/s
+    assert np.hypot(*(np.array(bench.pose()) - place)[:2]) < 1.6
+    bench.run(2.0)
+    assert bench.speed() < 0.02
+
+
 def test_it_drives_again_after_its_plugs_were_changed_and_the_odometry_reset(in_process_robot):
     bench = in_process_robot
     heard = Heard(bench)
