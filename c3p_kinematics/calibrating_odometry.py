@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import CasterRobot
-from c3p_kinematics.calibration.online import LearningSettings, SelfCalibration
+from c3p_kinematics.calibration.online import SelfCalibration
 from c3p_kinematics.calibration.online_yaw import YawLearner
-from c3p_kinematics.calibration.parameters import CalibrationSettings
+from c3p_kinematics.calibration.parameters import CalibrationSettings, LearningSettings
 from c3p_kinematics.odometry import (
     Odometry,
     OdometryEstimate,

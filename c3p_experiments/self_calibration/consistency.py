@@ -17,8 +17,12 @@ from c3p_experiments.self_calibration import drives
 from c3p_experiments.self_calibration.draws import ERRORS
 from c3p_experiments.self_calibration.drives import CalibrationDrive, minute
 from c3p_kinematics.calibrating_odometry import CalibratingOdometry
-from c3p_kinematics.calibration.online import LearningSettings
-from c3p_kinematics.calibration.parameters import CalibrationSettings, calibrated, parameters_of
+from c3p_kinematics.calibration.parameters import (
+    CalibrationSettings,
+    LearningSettings,
+    calibrated,
+    parameters_of,
+)
 from c3p_kinematics.odometry import Odometry, OdometrySettings
 from c3p_kinematics.se2 import wrap
 from c3p_simulation.plants.floor import FloorPatch

@@ -146,6 +146,12 @@ class WindowHistory:
         self._next = (at + 1) % WINDOWS
         self._count = min(self._count + 1, WINDOWS)
 
+    def drop(self, count: int) -> None:
+        """Forget the newest windows, `count` of them."""
+        count = min(count, self._count)
+        self._next = (self._next - count) % WINDOWS
+        self._count -= count
+
     def contradicted(self) -> int:
         """Return how many of the windows that are kept contradicted the estimate."""
         return int(np.count_nonzero(self._contradicted[self._order()]))

@@ -8,13 +8,13 @@ that contradicts the estimate, teaches nothing, nor does one without news. The c
 back towards the prior over `memory` metres, so that wear is followed. If another estimate, from
 the description or from an earlier time, explains the last windows much better, it takes over
 (evidence.py): a wrong estimate does not persist. Memory and time are bounded: arrays of fixed
-size, one update per window.
+size, one update per window. A fault contradicts its first windows less than the alarm requires:
+the last windows before an alarm are withdrawn.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,7 +27,7 @@ from c3p_kinematics.calibration.calibration_states import Learner
 from c3p_kinematics.calibration.doubts import ENOUGH, contradiction, doubt
 from c3p_kinematics.calibration.evidence import WINDOWS, BetterEstimate, Start, WindowHistory
 from c3p_kinematics.calibration.parameters import (
-    CalibrationSettings,
+    LearningSettings,
     calibrated,
     check_covariance,
     covariance_in_units,
@@ -37,8 +37,8 @@ from c3p_kinematics.calibration.parameters import (
     redundant_rows,
     window_length,
 )
+from c3p_kinematics.calibration.recent import RecentEstimates
 from c3p_kinematics.calibration.words import lines
-from c3p_kinematics.sensed_kinematics_parameters import LearningParameters
 
 # probability of a contradiction of a window without slip
 CONTRADICTION = 1e-3
@@ -48,37 +48,6 @@ YAW_LIMIT = float(chdtri(1, CONTRADICTION))
 
 # windows from one copy of the estimate to the next, to which it may return
 SNAPSHOT = 64
-
-
-@dataclass(frozen=True)
-class LearningSettings:
-    """
-    Settings of the calibration while driving.
-
-    Attributes
-    ----------
-    calibration : CalibrationSettings
-        Prior and errors of the sensors.
-    memory : float, m
-        Path of the casters over which the covariance returns to the prior; inf never forgets.
-    least_gain : float, nats
-        Information gain below which a window is not used.
-    most : float
-        Limit of each parameter's deviation from the description, in standard deviations of the
-        prior.
-    """
-
-    calibration: CalibrationSettings = field(default_factory=CalibrationSettings)
-    memory: float = LearningParameters.memory
-    least_gain: float = 1e-3
-    most: float = 4.0
-
-    def __post_init__(self) -> None:
-        """Reject values out of range."""
-        for name, least in (('memory', 1.0), ('most', 1.0), ('least_gain', 0.0)):
-            value = getattr(self, name)
-            if not value >= least or (name != 'memory' and value == math.inf):
-                raise ValueError(f'{name} = {value}: must be a number, {least:g} or greater')
 
 
 class SelfCalibration:
@@ -101,7 +70,7 @@ class SelfCalibration:
         Covariance of the error of a pose with that of the parameters, in units of the prior;
         kept by the owner of the pose, and updated with the estimate.
     windows, learned, contradicted, dropped : int
-        Windows so far: all, used, contradicting, and dropped (slip).
+        Windows so far: all, used, contradicting, and dropped (slip), with those withdrawn.
     changes : int
         How often another estimate explained the last windows better and took over.
 
@@ -131,6 +100,7 @@ class SelfCalibration:
         self._learner.window.factors[:] = robot.geometry[:, 4:]
         self._history = WindowHistory(2 * n - 3, 5 * n, self._learner.limit, s.most,
                                       redundant_rows(robot))
+        self._recent = RecentEstimates()
         self._unknown = self._learner.unknown
         self._covariance = self._learner.covariance
         # by the owner of a pose: covariance of its error with that of the parameters
@@ -200,6 +170,7 @@ class SelfCalibration:
         # windows before the estimate began, and the largest noise since
         self._began = self.windows
         self._noisiest = 1.0
+        self._recent.begin(self._unknown, self._covariance, self.learned)
         # window of the last change, and what the estimate then began from
         self._changed = -ENOUGH
         self._source = ''
@@ -232,19 +203,32 @@ class SelfCalibration:
         rolled, turned : (n,) arrays, rad
             Increments of wheel and steering angles.
         good : bool
-            False while a wheel slips or spins: the window is dropped.
+            False while a wheel slips or spins: the window is dropped, and the last ones are
+            withdrawn (recent.py).
         """
         if self.frozen:
             return False
         if not good:
-            if not self._spoiled:
-                self.dropped += 1
+            begins = not self._spoiled
             self._spoiled = True
             self.interrupt()
-            return False
+            return begins and self._withdraw()
         self._spoiled = False
         verdict = kernels.learn(self._learner.block, self.parameters, steering, rolled, turned)
         return verdict != kernels.WITHIN and self._judge(verdict)
+
+    def _withdraw(self) -> bool:
+        """Drop the window of an alarm, and return to the estimate some windows before it."""
+        before, withdrawn = self._recent.withdraw()
+        self.dropped += 1 + withdrawn
+        changed = self.learned > before.learned
+        self.learned = before.learned
+        self._unknown[:] = before.unknown
+        self._covariance[:] = before.covariance
+        self._history.drop(withdrawn)
+        if changed:
+            self._write()
+        return changed
 
     def _judge(self, verdict: int) -> bool:
         """Count a window that has ended; return True if the estimate changed."""
@@ -263,6 +247,7 @@ class SelfCalibration:
         changed = self._reconsider() or verdict == kernels.LEARNED
         if changed:
             self._write()
+        self._recent.add(self._unknown, self._covariance, self.learned)
         # the newest is never a start: it may have learned from what is contradicted later
         if self.windows % SNAPSHOT == 0:
             self._earlier = [*self._earlier[-1:], Start(
@@ -304,6 +289,7 @@ class SelfCalibration:
         # errors of a pose are correlated with what the joints do not observe, which is the same
         basis = np.linalg.qr(in_units(gauge(self._described), self._deviation[:, None]))[0]
         self._crosses[:] = self._crosses @ basis @ basis.T
+        self._recent.begin(self._unknown, self._covariance, self.learned)
 
     def _write(self) -> None:
         change = (self._unknown * self._deviation).reshape(self._described.shape)

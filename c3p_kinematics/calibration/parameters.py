@@ -108,6 +108,37 @@ class CalibrationSettings:
         return np.array([self.wheel_resolution, self.steering_resolution, self.creep])
 
 
+@dataclass(frozen=True)
+class LearningSettings:
+    """
+    Settings of the calibration while driving.
+
+    Attributes
+    ----------
+    calibration : CalibrationSettings
+        Prior and errors of the sensors.
+    memory : float, m
+        Path of the casters over which the covariance returns to the prior; inf never forgets.
+    least_gain : float, nats
+        Information gain below which a window is not used.
+    most : float
+        Limit of each parameter's deviation from the description, in standard deviations of the
+        prior.
+    """
+
+    calibration: CalibrationSettings = field(default_factory=CalibrationSettings)
+    memory: float = LearningParameters.memory
+    least_gain: float = 1e-3
+    most: float = 4.0
+
+    def __post_init__(self) -> None:
+        """Reject values out of range."""
+        for name, least in (('memory', 1.0), ('most', 1.0), ('least_gain', 0.0)):
+            value = getattr(self, name)
+            if not value >= least or (name != 'memory' and value == math.inf):
+                raise ValueError(f'{name} = {value}: must be a number, {least:g} or greater')
+
+
 def parameters_of(robot: CasterRobot) -> Array:
     """
     Return the described parameters (n, 5): β is 0.

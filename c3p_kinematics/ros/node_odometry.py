@@ -21,10 +21,10 @@ from c3p_kinematics.calibration.kept import (
     kept_name,
     kept_text,
 )
-from c3p_kinematics.calibration.online import LearningSettings
 from c3p_kinematics.calibration.parameters import (
     FIELDS,
     CalibrationSettings,
+    LearningSettings,
     Prior,
     parameters_of,
 )

@@ -10,8 +10,11 @@ from robots import C3P
 
 from c3p_kernels.compiled import COMPILED
 from c3p_kinematics.calibrating_odometry import CalibratingOdometry
-from c3p_kinematics.calibration.online import LearningSettings
-from c3p_kinematics.calibration.parameters import CalibrationSettings, parameters_of
+from c3p_kinematics.calibration.parameters import (
+    CalibrationSettings,
+    LearningSettings,
+    parameters_of,
+)
 from c3p_kinematics.odometry import Odometry
 from c3p_kinematics.se2 import compose, inverse
 

@@ -13,9 +13,9 @@ from c3p_kernels.compiled import kernel
 from c3p_kinematics import _uncertainty_kernels as kernels
 from c3p_kinematics.calibrating_odometry import CalibratingOdometry
 from c3p_kinematics.calibration._online_kernels import fuse
-from c3p_kinematics.calibration.online import LearningSettings
 from c3p_kinematics.calibration.parameters import (
     CalibrationSettings,
+    LearningSettings,
     Prior,
     calibrated,
     parameters_of,

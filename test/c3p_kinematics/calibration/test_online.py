@@ -9,8 +9,13 @@ from robots import C3P
 
 from c3p_kinematics.calibration import _online_kernels as kernels
 from c3p_kinematics.calibration.batch import calibrate
-from c3p_kinematics.calibration.online import LearningSettings, SelfCalibration
-from c3p_kinematics.calibration.parameters import CalibrationSettings, Prior, parameters_of
+from c3p_kinematics.calibration.online import SelfCalibration
+from c3p_kinematics.calibration.parameters import (
+    CalibrationSettings,
+    LearningSettings,
+    Prior,
+    parameters_of,
+)
 from c3p_kinematics.calibration.words import lines, relative_to_gauge
 
 ROLLING = CalibrationSettings(creep=2e-4)

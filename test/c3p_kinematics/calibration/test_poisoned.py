@@ -12,6 +12,7 @@ from c3p_kinematics.calibrating_odometry import CalibratingOdometry
 from c3p_kinematics.calibration.gyro import GyroSettings
 from c3p_kinematics.calibration.online import SelfCalibration
 from c3p_kinematics.calibration.online_yaw import YawLearner
+from c3p_kinematics.calibration.parameters import parameters_of
 from c3p_kinematics.odometry import Odometry
 from c3p_kinematics.se2 import compose, inverse
 
@@ -57,6 +58,21 @@ def wheel(recording, caster, factor):
     return recording._replace(wheel_angle=angle)
 
 
+def two_wheels(recording, caster):
+    """Return a recording by two wheels that slip to both sides."""
+    count = recording.wheel_angle.shape[1]
+    return wheel(wheel(recording, caster, 1.02), (caster + 1) % count, 0.97)
+
+
+def at_times(recording, caster, factor, period=8.0):
+    """Return a recording by a wheel that slips in the first half of each `period`, s."""
+    slips = (np.arange(recording.wheel_angle.shape[1]) == caster) & (
+        recording.time[:, None] % period < 0.5 * period)
+    turned = np.diff(recording.wheel_angle, axis=0, prepend=recording.wheel_angle[:1])
+    angle = recording.wheel_angle[:1] + np.cumsum(np.where(slips, factor, 1.0) * turned, axis=0)
+    return recording._replace(wheel_angle=WHEEL_STEP * np.floor(angle / WHEEL_STEP))
+
+
 def zero(recording, caster, degrees, drift=False):
     """Return a recording by a steering encoder with a wrong zero, or one that drifts there."""
     steering = recording.steering.copy()
@@ -78,6 +94,9 @@ POISONS = {
     'nothing': lambda recording, caster: recording,
     **{f'slip of {factor - 1:+.1%}': lambda recording, caster, factor=factor: wheel(
         recording, caster, factor) for factor in (0.97, 0.98, 0.99, 1.015, 1.03, 1.04)},
+    'two wheels': two_wheels,
+    **{f'slip of {factor - 1:+.1%} at times': lambda recording, caster, factor=factor: at_times(
+        recording, caster, factor) for factor in (0.975, 1.02, 1.06)},
     **{f'zero of {size}°': lambda recording, caster, size=size: zero(recording, caster, size)
        for size in (-1.0, 2.0)},
     **{f'drift of {size}°': lambda recording, caster, size=size: zero(
@@ -103,6 +122,20 @@ def test_the_third_lap_after_a_poisoned_minute_is_as_without_calibration(course,
     # lap of 7 m, which is within the noise of the windows that follow
     assert laps[-1] <= max(2.0 * uncalibrated, uncalibrated + 0.002), laps
     assert odometry.calibration.doubt() == ''
+
+
+@pytest.mark.parametrize('factor', [0.93, 0.95, 1.045, 1.06])
+def test_what_was_learned_before_an_alarm_is_withdrawn(course, factor):
+    still = np.zeros((course.robot.count, 5))
+    uncalibrated = course.error(Odometry(course.robot), still, 0.0)
+    odometry = CalibratingOdometry(course.robot)
+    teach(odometry, wheel(course.lesson, 1, factor))
+    learned = odometry.calibration
+    assert learned.dropped > 0 and learned.learned == 0
+    assert np.array_equal(learned.parameters, parameters_of(course.robot))
+    # the first lap after the slip is as good as any other
+    laps = course.laps(odometry, still)
+    assert laps[0] <= max(2.0 * uncalibrated, uncalibrated + 0.002), laps
 
 
 @pytest.mark.parametrize('poison', ['slip of -2.0%', 'slip of +3.0%', 'zero of 2.0°'])
