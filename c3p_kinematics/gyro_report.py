@@ -76,6 +76,11 @@ class GyroReport(NamedTuple):
         """True if the newest spans were fused."""
         return self.trusted and self.silent == 0.0 and self.fused > 0
 
+    @property
+    def reverses(self) -> bool:
+        """True while it turns to the other side than the joints, as fast."""
+        return not self.trusted and abs(self.ratio + 1.0) < CLOSE
+
     def text(self) -> str:
         """Return why it is not used, with the ratio and the remedy, or an empty text."""
         if self.silent > SILENT:

@@ -74,10 +74,25 @@ def doubt_of(estimate: OdometryEstimate, contradiction: Contradiction) -> Doubt:
         return Doubt.UNKNOWN
     faults = estimate.faults
     if not (faults.alarm or estimate.slip.slipping):
-        return Doubt.NONE
+        return Doubt.DOUBTED if turns_otherwise(estimate) else Doubt.NONE
     # a caster that is left out; the alarm of the slip monitor alone is of smaller residuals
     named = faults.confidence if faults.alarm else estimate.slip.confidence
     return Doubt.NONE if named >= SURE else Doubt.DOUBTED
+
+
+def turns_otherwise(estimate: OdometryEstimate) -> str:
+    """
+    Return why the side to which the robot turns is in doubt; empty where it is not.
+
+    A gyro that turns to the other side than the joints is mounted upside down, or a wiring that
+    reverses the yaw of the joints is not excluded yet.
+    """
+    gyro = estimate.gyro
+    if gyro is None or not gyro.reverses or not estimate.wiring.reversing:
+        return ''
+    wirings = ', or '.join(estimate.wiring.reversing)
+    return ('the IMU turns to the other side than the joints: it is upside down (imu.axis), or '
+            f'{wirings}; turn the robot on the spot and look which of them is right')
 
 
 def alarm_of(estimate: OdometryEstimate, contradiction: Contradiction, joints: Sequence[str]
@@ -90,4 +105,5 @@ def alarm_of(estimate: OdometryEstimate, contradiction: Contradiction, joints: S
     if backwards := estimate.wiring.backwards:
         values[BACKWARDS] = ' '.join(joints[i] for i in backwards)
     return ResidualAlarm(doubt, estimate.wiring.text() or contradiction.text()
-                         or estimate.faults.text(joints) or estimate.slip.text(joints), values)
+                         or turns_otherwise(estimate) or estimate.faults.text(joints)
+                         or estimate.slip.text(joints), values)

@@ -20,6 +20,7 @@ from c3p_description.model import Array, CasterRobot
 from c3p_kinematics._wiring_kernels import judge_window, share_of
 from c3p_kinematics.wiring_hypotheses import Wiring, wirings
 from c3p_kinematics.wiring_states import WiringCosts, WiringWindow
+from c3p_kinematics.wiring_yaw import REVERSES, yaw_factors
 
 # probability, before any motion, of a wrong order, sign or zero, all of them together, and of
 # another wrong description
@@ -87,6 +88,8 @@ class WiringReport(NamedTuple):
         Rms of the residuals with the description, in their deviations.
     open : bool
         Not every wrong wiring is excluded yet.
+    reversing : tuple of str
+        Those that are not, and by which the joints turn to the other side than the robot.
     """
 
     doubted: bool
@@ -94,6 +97,7 @@ class WiringReport(NamedTuple):
     likely: tuple[LikelyWiring, ...]
     residual: float
     open: bool
+    reversing: tuple[str, ...] = ()
 
     @property
     def backwards(self) -> tuple[int, ...]:
@@ -159,6 +163,8 @@ class WiringMonitor:
         self._compares = bool(np.all(robot.rows == 1.0))
         n = robot.count
         self.wirings = wirings(n)
+        self._reversing = [(k, wiring.text()) for k, (wiring, factor) in enumerate(zip(
+            self.wirings, yaw_factors(robot, self.wirings), strict=True), 1) if factor < REVERSES]
         count = len(self.wirings) + 2
         self._costs = costs = WiringCosts.new(
             (n, count), noise=NOISE * float(robot.wheel_radius.mean()), fraction=FRACTION,
@@ -260,7 +266,9 @@ class WiringMonitor:
             order = np.argsort(-probability[1:], kind='stable')
             likely = tuple(self._likely(1 + int(k)) for k in order if probability[1 + k] >= LEAST)
         return WiringReport(bool(window.doubted[0]), float(window.right[0]), likely,
-                            self._residual(0), bool(window.open[0]))
+                            self._residual(0), bool(window.open[0]),
+                            tuple(text for k, text in self._reversing
+                                  if self._costs.excluded[k] == 0.0))
 
     def _likely(self, k: int) -> LikelyWiring:
         known = k <= len(self.wirings)

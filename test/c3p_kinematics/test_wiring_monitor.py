@@ -14,6 +14,7 @@ from c3p_kinematics.odometry import Odometry, OdometrySettings
 from c3p_kinematics.odometry_data import SYNCHRONOUS
 from c3p_kinematics.residual_alarm import Doubt, alarm_of, doubt_of
 from c3p_kinematics.se2 import compose, exp
+from c3p_kinematics.sensed_kinematics_parameters import GyroFusionSettings
 from c3p_kinematics.wiring_hypotheses import orders, wirings
 
 DT = 0.005
@@ -177,6 +178,48 @@ def test_parallel_casters_that_drive_straight_show_no_exchange_and_need_none():
     for _ in range(400):
         estimate = rolling.step()
     assert not estimate.wiring.doubted and estimate.wiring.open and rolling.error < 1e-3
+
+
+def until_judged(wiring, gyro, twist, longest=1.5):
+    """
+    Roll a square robot whose gyro has the factor `gyro`; return the doubts on the way.
+
+    It stands for two seconds before. The drive ends when the wiring is doubted.
+    """
+    rolling = Rolling(FOUR, wiring, 3, (0.0, 0.0, 0.0))
+    rolling.odometry = Odometry(FOUR, OdometrySettings(
+        gyro=GyroFusionSettings(enabled=True), **SYNCHRONOUS))
+    contradiction = Contradiction()
+    doubts = []
+    while rolling.path < longest and Doubt.UNKNOWN not in doubts:
+        if rolling.time > 2.0:
+            rolling.twist = np.array(twist)
+        rate = gyro * rolling.twist[2]
+        rolling.odometry.gyro.measure(round(1e9 * (rolling.time + DT)), rate)
+        estimate = rolling.step()
+        contradiction.step(estimate.time, estimate.faults.several)
+        doubts.append(doubt_of(estimate, contradiction))
+    return doubts, alarm_of(estimate, contradiction, ['a', 'b', 'c', 'd'])
+
+
+OPPOSITE = next(w for w in wirings(4)
+                if w.text() == 'casters 1 and 3 exchanged, and 2 and 4 exchanged')
+WIDE = (0.3, 0.0, 0.25)
+
+
+def test_a_gyro_shows_opposite_casters_of_a_square_robot_exchanged():
+    """In a curve of 1.2 m the joints alone contradict each other by their errors at most."""
+    doubts, _ = until_judged(OPPOSITE, -1.0, WIDE, 1.0)
+    assert Doubt.UNKNOWN not in doubts and doubts[-1] is Doubt.NONE
+    doubts, alarm = until_judged(OPPOSITE, 1.0, WIDE, 1.0)
+    assert alarm.doubt is Doubt.DOUBTED
+    assert OPPOSITE.text() in alarm.text and 'all steering zeros are 180° off' in alarm.text
+    assert 'upside down (imu.axis)' in alarm.text
+
+
+def test_a_gyro_upside_down_is_what_remains_once_the_wirings_are_excluded():
+    doubts, _ = until_judged(None, -1.0, (0.1, 0.1, 0.5), 1.5)
+    assert Doubt.UNKNOWN not in doubts and doubts[-1] is Doubt.NONE
 
 
 def test_evidence_stays_when_the_pose_is_set_and_ends_with_a_reset():
