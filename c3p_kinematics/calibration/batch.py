@@ -21,7 +21,7 @@ import numpy as np
 
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.calibration import _window_kernels as kernels
-from c3p_kinematics.calibration.common_slip import common_slip
+from c3p_kinematics.calibration.common_slip import UNSEEN, common_slip, unseen_slip
 from c3p_kinematics.calibration.parameters import (
     CalibrationSettings,
     calibrated,
@@ -281,7 +281,11 @@ def calibrate(robot: CasterRobot, recordings: Sequence[JointRecording],
         raise UnexplainedError(
             f'residuals with the described lengths are {first.rms(first.weights):.3g} times their '
             'noise, and no estimate converges') from None
-    covariance = np.linalg.inv(last.information(noise)) * np.outer(deviation, deviation)
+    information = last.information(noise)
+    spread = np.linalg.inv(information)
+    if settings.prior.radius > UNSEEN:
+        spread = spread + unseen_slip(information, in_units(radii(unknown), prior))
+    covariance = spread * np.outer(deviation, deviation)
     estimates = np.column_stack([unknown * deviation, np.sqrt(np.diag(covariance))])
     return Calibration(
         described=robot, parameters=parameters(unknown),

@@ -24,6 +24,10 @@ CONTRADICTS = 2.5
 SLIPS = 2.0
 IN_COMMON = 2.0
 
+# standard deviation of it that nothing shows where the prior of radii is wider: radii then follow
+# from offsets and hips, and slip from nothing
+UNSEEN = 0.03
+
 
 def common_slip(information: Array, unknown: Array, radii: Array, noise: float, creep: float
                 ) -> float:
@@ -62,3 +66,25 @@ def common_slip(information: Array, unknown: Array, radii: Array, noise: float, 
     strength = abs(float(direction @ unknown))
     shown = strength / float(curvature) if strength**2 > CONTRADICTS**2 * curvature > 0.0 else 0.0
     return max(shown, IN_COMMON * creep * noise if noise > SLIPS else 0.0)
+
+
+def unseen_slip(information: Array, radii: Array) -> Array:
+    """
+    Return the covariance (k, k), in units of the prior, of slip of all wheels by `UNSEEN`.
+
+    The estimate does not contain it, and moves with it by ∂x/∂ε = −H⁻¹ D g (Schmidt's filter).
+
+    Parameters
+    ----------
+    information, radii
+        As of `common_slip`.
+
+    Examples
+    --------
+    >>> wide = np.diag([1e6, 1.0])  # a radius that the data know, with a prior of 10 %
+    >>> unseen_slip(wide, np.array([10.0])).round(3).tolist()
+    [[0.09, 0.0], [0.0, 0.0]]
+    """
+    data = information - np.eye(len(information))
+    moved = UNSEEN * np.linalg.solve(information, data[:, :len(radii)] @ radii)
+    return np.outer(moved, moved)

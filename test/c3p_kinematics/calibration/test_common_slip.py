@@ -9,7 +9,12 @@ from robots import C3P
 from c3p_description.model import CasterRobot
 from c3p_kinematics.calibration.batch import calibrate
 from c3p_kinematics.calibration.common_slip import common_slip
-from c3p_kinematics.calibration.parameters import parameters_of
+from c3p_kinematics.calibration.parameters import (
+    CalibrationSettings,
+    Prior,
+    calibrated,
+    parameters_of,
+)
 
 ROBOTS = {
     'c3p': C3P,
@@ -73,6 +78,23 @@ def test_the_mean_radius_is_in_its_interval_while_some_wheels_slip(tow, kind):
     found = calibrate(described, [slipped(measured(recording, errors), kind, 0.04,
                                           range(robot.count - 1), 2)])
     assert abs(mean_radius(found, errors)) < 1.96
+
+
+@pytest.mark.parametrize('kind', ['constant', 'spin', 'bursts'])
+@pytest.mark.parametrize('size', [0.02, 0.05])
+def test_a_radius_that_was_not_known_is_in_its_interval_while_all_wheels_slip(tow, kind, size):
+    robot, recording = tow
+    errors = np.zeros((robot.count, 5))
+    errors[:, 0] = 0.15 * robot.wheel_radius
+    described = calibrated(robot, parameters_of(robot) - errors)
+    wide = CalibrationSettings(Prior(radius=0.18, zero=np.radians(3.0)))
+    found = calibrate(described, [slipped(recording, kind, size, range(robot.count), 3)],
+                      settings=wide)
+    assert abs(mean_radius(found, errors)) < 1.96
+    # without slip the interval is the same, and the radius in it is that of offsets and hips
+    straight = calibrate(described, [recording], settings=wide)
+    assert abs(mean_radius(straight, errors)) < 1.0
+    assert np.abs(straight.change[:, 0] / errors[:, 0] - 1.0).max() < 0.1
 
 
 def test_without_slip_none_is_an_unknown(tow):
