@@ -277,6 +277,7 @@ def calibrate(robot: CasterRobot, recordings: Sequence[JointRecording],
                                     in_units(radii(unknown), prior), noise, settings.creep)
         if deviation[-1] > 0.0:
             unknown, last = _minimum(fit, fit(unknown), unknown, noise)
+            noise = max(noise, last.rms(last.weights))
     except (CalibrationError, np.linalg.LinAlgError):
         raise UnexplainedError(
             f'residuals with the described lengths are {first.rms(first.weights):.3g} times their '

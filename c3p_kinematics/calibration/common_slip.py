@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from c3p_description.model import Array
+from c3p_kinematics.calibration.parameters import FAR
 
 # standard deviations by which radii contradict offsets and hips until slip of all wheels, the
 # likelier cause, is an unknown
@@ -65,6 +66,9 @@ def common_slip(information: Array, unknown: Array, radii: Array, noise: float, 
     # at a minimum the data pull against x
     strength = abs(float(direction @ unknown))
     shown = strength / float(curvature) if strength**2 > CONTRADICTS**2 * curvature > 0.0 else 0.0
+    # a single wheel that no lengths explain is not to be explained by slip of all
+    if np.abs(unknown).max() > FAR:
+        return 0.0
     return max(shown, IN_COMMON * creep * noise if noise > SLIPS else 0.0)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from c3p_description.model import CasterRobot
 from c3p_kinematics.calibration.batch import Calibration, calibrate
-from c3p_kinematics.calibration.parameters import NAMES, CalibrationSettings, in_units
+from c3p_kinematics.calibration.parameters import FAR, NAMES, CalibrationSettings, in_units
 from c3p_kinematics.calibration.recording import JointRecording, UnexplainedError
 from c3p_kinematics.calibration.references import Reference
 from c3p_kinematics.calibration.wiring import likely_wirings
@@ -23,10 +23,6 @@ from c3p_kinematics.calibration.wiring import likely_wirings
 # rms of the residuals in units of their noise above which the result is refused. Wheels that slip
 # by 5 % of their path have 5 to 8, exchanged or reversed encoders 18 to 300
 UNEXPLAINED = 10.0
-
-# change of a parameter in standard deviations of the prior beyond which it is refused: 3 % of a
-# radius and 3° of a zero with the default prior
-FAR = 10.0
 
 # wiring errors that a refusal names
 NAMED = 3

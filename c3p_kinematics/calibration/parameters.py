@@ -35,6 +35,10 @@ FIELDS = ('wheel_radius', 'caster_offset', 'hip_position', 'steering_zero')
 # rms of the residuals in units of their noise above which a result has a warning
 DOUBTFUL = 3.0
 
+# change of a parameter in standard deviations of the prior beyond which it is refused: 3 % of a
+# radius and 3° of a zero with the default prior
+FAR = 10.0
+
 # largest variance of a covariance from outside in units of the prior: no estimate is less certain,
 # but for lengths that were calibrated since
 LARGEST = 1.1
