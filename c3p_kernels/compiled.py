@@ -46,6 +46,7 @@ if COMPILED:
         from c3p_kernels import borrowed as _borrowed
         from c3p_kernels import lanes  # noqa: F401
         from c3p_kernels.code_cache import CodeCache
+        from c3p_kernels.part_code import PartCompiler
 
         _borrowed.check_layout()
     except (ImportError, AttributeError, TypeError) as error:
@@ -80,7 +81,7 @@ def inner(function: Callable[..., Any]) -> Callable[..., Any]:
     Compile `function` for other kernels alone: it has no code for calls from Python, and no cache.
 
     For parts of a step that take states (c3p_kernels/state.py), which Python cannot pass; their
-    machine code is kept with that of the step.
+    machine code is generated (part_code.py) and kept with that of the step.
     """
     if _njit is None or not COMPILED:
         return function
@@ -89,8 +90,13 @@ def inner(function: Callable[..., Any]) -> Callable[..., Any]:
         raise TypeError(f'{function.__name__} is a part of other kernels: call one that takes '
                         'the block of a state')
 
-    compiled = _njit(no_cpython_wrapper=True, **_OPTIONS)(function)
+    def leave_out(*overload: Any) -> None:
+        # Numba calls without a look at its compiler what is registered for Python: address 0
+        return
+
+    compiled = _njit(no_cpython_wrapper=True, pipeline_class=PartCompiler, **_OPTIONS)(function)
     compiled._compile_for_args = refuse
+    compiled._insert = leave_out
     return compiled
 
 

@@ -15,6 +15,8 @@ from typing import Any
 
 from numba.core import caching, cgutils
 from numba.core.cgutils import create_struct_proxy, ir
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 from numba.core.datamodel import default_manager
 from numba.core.imputils import lower_builtin, lower_cast, lower_getattr_generic
 from numba.core.serialize import dumps, loads
@@ -57,6 +59,11 @@ CALLED: tuple[tuple[Callable[..., Any], int, tuple[str, ...]], ...] = (
     (infer_getattr, 1, ()),
     (infer_global, 1, ()),
     (signature, 2, ()),
+    (JITCodeLibrary.__init__, 3, ()),
+    (JITCodeLibrary._optimize_final_module, 1, ()),
+    (JITCodeLibrary._finalize_final_module, 1, ()),
+    (JITCodeLibrary.get_pointer_to_function, 2, ()),
+    (Compiler.define_pipelines, 1, ()),
     (make_array, 1, ()),
     (populate_array, 1, ('data', 'shape', 'strides', 'itemsize', 'meminfo')),
 )
@@ -65,6 +72,7 @@ READ = (
     (caching.FunctionCache, ('_impl_class', 'cache_path')),
     (caching.CompileResultCacheImpl, ('_locator_classes', 'locator')),
     (Conversion, ('safe',)),
+    (JITCodeLibrary, ('codegen',)),
     (ir, ('Constant', 'DoubleType', 'FunctionType', 'IntType', 'PointerType', 'Undefined',
           'VectorType')),
 )
@@ -96,8 +104,8 @@ def check() -> None:
         raise TypeError('; '.join(found))
 
 
-__all__ = ['AbstractTemplate', 'AttributeTemplate', 'CALLED', 'Conversion', 'InTreeCacheLocator',
-           'READ', 'caching', 'cgutils', 'changed', 'check', 'create_struct_proxy',
-           'default_manager', 'dumps', 'infer_getattr', 'infer_global', 'ir', 'loads',
-           'lower_builtin', 'lower_cast', 'lower_getattr_generic', 'make_array',
-           'normalize_signature', 'populate_array', 'signature']
+__all__ = ['AbstractTemplate', 'AttributeTemplate', 'CALLED', 'Compiler', 'Conversion',
+           'InTreeCacheLocator', 'JITCodeLibrary', 'READ', 'caching', 'cgutils', 'changed',
+           'check', 'create_struct_proxy', 'default_manager', 'dumps', 'infer_getattr',
+           'infer_global', 'ir', 'loads', 'lower_builtin', 'lower_cast', 'lower_getattr_generic',
+           'make_array', 'normalize_signature', 'populate_array', 'signature']
