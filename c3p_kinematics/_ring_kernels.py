@@ -11,13 +11,11 @@ from __future__ import annotations
 
 import math
 
-from c3p_kernels.compiled import borrowed, inner, kernel
+from c3p_kernels.compiled import inner, kernel
 from c3p_kernels.small import put
 from c3p_kinematics._odometry_kernels import LEAST_TRUST, advance
 from c3p_kinematics._planar_kernels import solve
-from c3p_kinematics.odometry_states import CAPACITY, Ring
-
-cut_ring = Ring.cut
+from c3p_kinematics.odometry_states import CAPACITY
 
 
 @inner
@@ -159,9 +157,3 @@ def from_pose(pose, other, seen):
     seen[0] = c * dx + s * dy
     seen[1] = c * dy - s * dx
     seen[2] = other[2] - pose[2]
-
-
-@kernel
-def refit_ring(block, geometry, span, wheel, pose):
-    """Do as `refit`; `block` is one of Ring."""
-    refit(borrowed(geometry), cut_ring(block, len(geometry)), span, wheel, borrowed(pose))

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from robots import C3P, caster_robots
 
-from c3p_kinematics._ring_kernels import refit_ring
+from c3p_kernels.compiled import borrowed, kernel
+from c3p_kinematics._ring_kernels import refit
 from c3p_kinematics.casters import inverse
 from c3p_kinematics.odometry import Odometry, OdometrySettings
 from c3p_kinematics.odometry_data import SYNCHRONOUS
@@ -17,6 +18,14 @@ from c3p_kinematics.odometry_states import CAPACITY, Ring
 from c3p_kinematics.se2 import integrate
 
 DT = 0.005
+
+cut_ring = Ring.cut
+
+
+@kernel
+def refit_block(block, geometry, span, wheel, pose):
+    """Execute `refit`, a part of the odometry's step, on the block of a Ring."""
+    refit(borrowed(geometry), cut_ring(block, len(geometry)), span, wheel, borrowed(pose))
 
 
 class Steps:
@@ -45,7 +54,7 @@ class Steps:
         """Return the pose after the refit."""
         pose = self.pose.copy()
         ring = deepcopy(self.ring)
-        refit_ring(ring.block, self.robot.geometry, span, wheel, pose)
+        refit_block(ring.block, self.robot.geometry, span, wheel, pose)
         return pose
 
 
