@@ -17,7 +17,8 @@ from c3p_hardware.problem import RECOVER, Problem
 from c3p_hardware.settings import CardSettings, EncoderSettings
 from c3p_kinematics.derived_casters import DerivedCasters, part_of
 from c3p_kinematics.joint_watch import Finding, JointWatch
-from c3p_kinematics.wiring import Explanation, Increments, explanations
+from c3p_kinematics.wiring import Increments, explanations
+from c3p_kinematics.wiring_hypotheses import Wiring
 
 # counts by which an angle may change in a cycle at rest: rounding and noise
 JITTER = 4
@@ -189,9 +190,11 @@ class JointSensing:
             'wiring', 'wiring', f'the joints contradict each other {self._path:.2f} m after '
             f'arming: {", or ".join(texts[:MOST_EXPLAINED])}', f'{STEPS}, {RECOVER}')
 
-    def _explained(self, explanation: Explanation) -> str:
-        """Return an explanation as text, with joints and parameters."""
-        parts, change, casters = explanation
+    def _explained(self, wiring: Wiring) -> str:
+        """Return a wrong wiring as text, with joints and parameters."""
+        parts = wiring.parts
+        change = wiring.change
+        casters = wiring.casters
         wheels = [self._robot.wheel_joints[int(self._both[i])] for i in casters]
         encoders = [self._robot.steering_joints[int(self._both[i])] for i in casters]
         names = ' and '.join({'wheels': wheels, 'encoders': encoders}.get(

@@ -17,13 +17,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics import _planar_kernels as kernels
-from c3p_kinematics.wiring_hypotheses import MODULES, wirings
+from c3p_kinematics.wiring_hypotheses import MODULES, Wiring, wirings
 
 # residual per travel below which a hypothesis explains the motion: radii and small slip; and
 # factor by which it may exceed that without the single sensor
@@ -46,26 +46,7 @@ class Increments(NamedTuple):
     rolled: Array
 
 
-class Explanation(NamedTuple):
-    """
-    Wrong wiring that explains the motion.
-
-    Attributes
-    ----------
-    parts : str
-        ``wheels``, ``encoders``, or ``modules`` for both of a caster.
-    change : str
-        ``exchanged`` or ``reversed``; ``turned`` for a zero that is off by a quarter or half turn.
-    casters : tuple of int
-        From 0; empty for all.
-    """
-
-    parts: str
-    change: str
-    casters: tuple[int, ...]
-
-
-def _hypotheses(window: Increments) -> Iterator[tuple[Explanation, Increments]]:
+def _hypotheses(window: Increments) -> Iterator[tuple[Wiring, Increments]]:
     """Yield each hypothesis and the increments as the joints have moved according to it."""
     for wiring in wirings(window.steering.shape[1]):
         # two reversed encoders of a caster look like one that is stuck
@@ -73,7 +54,7 @@ def _hypotheses(window: Increments) -> Iterator[tuple[Explanation, Increments]]:
             continue
         moved = Increments(wiring.of_steering(window.steering) + wiring.turn,
                            wiring.of_steering(window.steered), wiring.of_wheels(window.rolled))
-        yield Explanation(wiring.parts, wiring.change, wiring.casters), moved
+        yield wiring, moved
 
 
 def _residual(robot: CasterRobot, window: Increments, left_out: Sequence[int] = ()) -> float:
@@ -95,7 +76,7 @@ def _residual(robot: CasterRobot, window: Increments, left_out: Sequence[int] = 
 
 
 def explanations(robot: CasterRobot, window: Increments, kind: str, caster: int
-                 ) -> list[Explanation]:
+                 ) -> list[Wiring]:
     """
     Return wrong wirings that explain the motion as well as one faulty sensor, best first.
 
@@ -109,8 +90,9 @@ def explanations(robot: CasterRobot, window: Increments, kind: str, caster: int
 
     Returns
     -------
-    list of Explanation
-        Empty where a single sensor alone explains it, or nothing has moved.
+    list of Wiring
+        One for the casters of a change; empty where a single sensor alone explains it, or nothing
+        has moved.
     """
     if not len(window.rolled) or np.abs(window.rolled).max(1).sum() < LEAST_TURN:
         return []
@@ -118,8 +100,12 @@ def explanations(robot: CasterRobot, window: Increments, kind: str, caster: int
     single = _residual(robot, window, [n + caster] if kind == 'wheel' else [caster, n + caster])
     small = SMALL_WITHOUT_COUNTS if kind == 'stuck' else SMALL
     most = max(small, AS_WELL * single)
-    found = sorted((_residual(robot, changed), k, explanation) for k, (explanation, changed)
+    found = sorted((_residual(robot, changed), k, wiring) for k, (wiring, changed)
                    in enumerate(_hypotheses(window)))
-    best = found[0][0]
-    return list(dict.fromkeys(e for residual, _, e in found
-                              if residual <= min(most, max(SMALL, AS_WELL * best))))
+    most = min(most, max(SMALL, AS_WELL * found[0][0]))
+    # of several turns of a zero, and both orders of a ring, the best
+    best: dict[tuple[Any, ...], Wiring] = {}
+    for residual, _, wiring in found:
+        if residual <= most:
+            best.setdefault((wiring.parts, wiring.change, wiring.casters), wiring)
+    return list(best.values())

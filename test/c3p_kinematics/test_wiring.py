@@ -48,7 +48,7 @@ WRONG = {
 def test_wrong_wiring_explains_its_own_motion(wrong, seed):
     """Among the first three: a mirrored robot has exchanged modules and reversed encoders."""
     found = explanations(C3P, WRONG[wrong](window(C3P, seed)), 'drift', 2)
-    assert wrong in [tuple(e) for e in found[:3]]
+    assert wrong in [e[:3] for e in found[:3]]
 
 
 @pytest.mark.parametrize('fault', ['stuck', 'drift', 'gear', 'zero'])
@@ -84,7 +84,7 @@ def test_an_encoder_without_counts_is_stuck_also_where_zeros_explain_it_nearly(s
 @pytest.mark.parametrize('accused', range(3))
 def test_wrong_wiring_explains_its_own_motion_also_where_an_encoder_looks_stuck(wrong, accused):
     found = explanations(C3P, WRONG[wrong](window(C3P, 0)), 'stuck', accused)
-    assert wrong in [tuple(e) for e in found[:3]]
+    assert wrong in [e[:3] for e in found[:3]]
 
 
 def test_a_robot_at_rest_explains_nothing():
@@ -97,4 +97,4 @@ def test_exchanged_casters_that_are_parallel_and_drive_straight_are_not_visible(
     """Every arrangement explains it: nothing is wrong by what the joints show."""
     straight = Increments(np.zeros((80, 3)), np.zeros((80, 3)), np.full((80, 3), 0.1))
     found = explanations(C3P, straight, 'drift', 0)
-    assert ('wheels', 'exchanged', (0, 1)) in [tuple(e) for e in found]
+    assert ('wheels', 'exchanged', (0, 1)) in [e[:3] for e in found]
