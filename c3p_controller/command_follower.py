@@ -77,6 +77,11 @@ class FollowerSettings:
     stop_damping: float = StopParameters.stop_damping
     traction: TractionSettings = field(default_factory=TractionSettings)
 
+    @property
+    def demand(self) -> Demand:
+        """Limits by which traction control judges a command, and standstill."""
+        return Demand(self.limits.speed, self.limits.yaw_rate, *self.standstill)
+
 
 class CommandFollower:
     """
@@ -100,6 +105,7 @@ class CommandFollower:
                  settings: FollowerSettings | None = None) -> None:
         """Start without previews."""
         self.law, self.settings = law, settings or FollowerSettings()
+        self._demand = self.settings.demand
         self._robot = robot
         self.traction = TractionControl(robot, self.settings.traction)
         self._divergence = DivergenceWatch(robot)
@@ -115,6 +121,7 @@ class CommandFollower:
     def retune(self, settings: FollowerSettings, law_settings: Any) -> None:
         """Replace the settings, and those of the law."""
         self.settings, self.traction.settings = settings, settings.traction
+        self._demand = settings.demand
         self._call('retune', law_settings)
 
     def reset(self, sensed: Sensed | None = None) -> None:
@@ -189,9 +196,7 @@ class CommandFollower:
         """
         if self._failed:
             raise LawFailure('; '.join(self._failed.values()))
-        limits = self.settings.limits
-        excess, moves, still = self.traction.update(sensed, self._sent, dt, command, Demand(
-            limits.speed, limits.yaw_rate, *self.settings.standstill))
+        excess, moves, still = self.traction.update(sensed, self._sent, dt, command, self._demand)
         self._stands = self._stands + dt if still and not moves else 0.0
         if self._stands >= REST_AFTER:
             self._rest_by = math.inf

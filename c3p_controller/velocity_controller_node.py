@@ -118,7 +118,8 @@ class VelocityControllerNode(SuiteNode):
         if lost := bool(self.alive.lost(now)):
             self._output.brake(stamp, now)
         self._stop.watch(now, sample[3], lost)
-        self._begin(self._sensed.put('joints', stamp, sample), stamp, now)
+        if cycle := self._sensed.put('joints', stamp, sample):
+            self._begin(cycle, stamp, now)
 
     def _on_odom(self, message: OdometryMessage) -> None:
         try:
@@ -130,7 +131,8 @@ class VelocityControllerNode(SuiteNode):
         now = self.watch_time()
         self.alive.beat('odom', now)
         self.frame = message.frame_id
-        self._begin(self._sensed.put('odom', message.stamp, (pose, twist)), message.stamp, now)
+        if cycle := self._sensed.put('odom', message.stamp, (pose, twist)):
+            self._begin(cycle, message.stamp, now)
 
     def _on_alarm(self, unknown: str) -> None:
         """Brake and lock while the pose of the odometry is unknown."""
@@ -139,10 +141,8 @@ class VelocityControllerNode(SuiteNode):
         if unknown:
             self.interlock.stop(unknown, self.watch_time())
 
-    def _begin(self, cycle: tuple[Any, ...] | None, stamp: int, now: float) -> None:
-        """Execute a cycle when its joints and odometry have arrived, at `now`, s."""
-        if cycle is None:
-            return
+    def _begin(self, cycle: tuple[Any, ...], stamp: int, now: float) -> None:
+        """Execute a cycle whose joints and odometry have arrived, at `now`, s."""
         joints, (pose, twist) = cycle  # steering, wheel angle, and their rates
         try:
             dt = self._pace.step(self._stamps.accept(stamp), joints[:2], joints[2:])

@@ -298,13 +298,11 @@ class JointCoding:
         # of joints without an encoder a message need not have values
         self._fields = _Fields(list(robot.sensed_joints))
         self._sensed = robot.sensed
+        self._all_sensed = len(self._sensed) == len(self.names)
 
     def _complete(self, values: Array, fields: int) -> Array:
         """Return the values of `fields` for all joints: 0 for those without an encoder."""
-        count = len(self.names)
-        if len(self._sensed) == count:
-            return values
-        complete = np.zeros((fields, count))
+        complete = np.zeros((fields, len(self.names)))
         complete[:, self._sensed] = values.reshape(fields, -1)
         return complete.ravel()
 
@@ -317,7 +315,9 @@ class JointCoding:
         MessageError
             Missing or doubled joints, wrong sizes, values that are not finite: each named.
         """
-        values = self._complete(self._fields(message, 'position', 'velocity'), 2)
+        values = self._fields(message, 'position', 'velocity')
+        if not self._all_sensed:
+            values = self._complete(values, 2)
         values *= self._both_signs
         values += self._both_zeros
         n = self.robot.count
@@ -332,7 +332,10 @@ class JointCoding:
         MessageError
             As `read`.
         """
-        position = self._sign * self._complete(self._fields(message, 'position'), 1) + self._zero
+        position = self._fields(message, 'position')
+        if not self._all_sensed:
+            position = self._complete(position, 1)
+        position = self._sign * position + self._zero
         return position[:self.robot.count], position[self.robot.count:]
 
     def encode(self, steering: Array, steering_rate: Array, wheel_angle: Array,

@@ -90,7 +90,7 @@ class DriveCommands:
         """
         listeners = self.listeners
         self.opening.matched(time, OPENING if listeners.new else 0.0, listeners.count > 0)
-        moves = bool(command.twist.any()) and not command.reached
+        moves = any(command.twist.tolist()) and not command.reached
         if self.opening.zeros(time, twist, moves, lock):
             self.send(np.zeros(3), stamp, frames)
         else:
