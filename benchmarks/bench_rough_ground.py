@@ -21,6 +21,7 @@ from measuring import Figure, beside, spread
 from c3p_description.pvc_model import PvcTricycle
 from c3p_kernels.compiled import kernel
 from c3p_rough_ground.closed_chain import (
+    RolloutOptions,
     State,
     _rate_kernels,
     locked_slip,
@@ -147,8 +148,8 @@ def report_rollouts(start: State, count: int) -> None:
     with ThreadPoolExecutor(WORKERS) as pool:
         for step in (0.02, 0.1):
             begin = time.perf_counter()
-            many = rollouts(TRICYCLE, ground, start, desired, 20.0, step=step, spread=pool.map,
-                            camber_gain=1.0)
+            many = rollouts(TRICYCLE, ground, start, desired, 20.0,
+                            RolloutOptions(step, spread=pool.map), camber_gain=1.0)
             took = time.perf_counter() - begin
             early = sum(bool(what) for what in many.ended)
             print(f'{count} rollouts of 20 s, step {step} s, {WORKERS} threads: {took:.1f} s; '

@@ -44,9 +44,6 @@ MORE_ARGUMENTS = {
     'c3p_bags.report.write.report': 9,
     'c3p_dynamics._caster_equations.forward_derivatives': 9,
     'c3p_experiments.calibration.calibrate.calibrate_bags': 9,
-    'c3p_experiments.loop.closed_loop.run_loop': 12,
-    'c3p_rough_ground.closed_chain.rollouts.rollouts': 10,
-    'c3p_rough_ground.dynamics.motion.drive': 9,
 }
 
 

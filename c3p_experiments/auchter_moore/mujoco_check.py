@@ -12,7 +12,14 @@ from scipy.integrate import trapezoid
 
 from c3p_description.reading.loader import load_tricycle
 from c3p_experiments.auchter_moore.mujoco_vehicle import MujocoRun, drive_mujoco
-from c3p_rough_ground.dynamics import DynamicRun, HeavyVehicle, Tyre, drive, heavy_tricycle
+from c3p_rough_ground.dynamics import (
+    DriveTimes,
+    DynamicRun,
+    HeavyVehicle,
+    Tyre,
+    drive,
+    heavy_tricycle,
+)
 from c3p_rough_ground.terrain import SplineGround, Terrain
 
 # a tyre with the deflection and the slip stiffness of MuJoCo's contacts, without rolling
@@ -87,7 +94,7 @@ def compared(heavy: HeavyVehicle, name: str, terrain: Terrain, duration: float,
     """
     spins = heavy.vehicle.spins
     desired = [1.0 * (k in spins) for k in range(heavy.vehicle.size[0])]
-    ours = drive(heavy, terrain, desired, duration, settling=settling)
+    ours = drive(heavy, terrain, desired, duration, times=DriveTimes(settling=settling))
     theirs = drive_mujoco(heavy, terrain, desired, duration, settling=settling)
     power = ours.motor_power.sum(axis=1)
     other = np.sum(theirs.motor_torque * theirs.joint_rates, axis=1)

@@ -195,7 +195,7 @@ def drive_mujoco(heavy: HeavyVehicle, terrain: Terrain, desired: Sequence[float]
                  start: Sequence[float] = (0.0, 0.0, 0.0), period: float = 0.01,
                  settling: float = 2.0) -> MujocoRun:
     """
-    Drive a vehicle in MuJoCo; parameters as for `c3p_rough_ground.dynamics.drive`.
+    Drive a vehicle in MuJoCo; parameters as for `c3p_rough_ground.dynamics.drive` and its times.
 
     Raises
     ------

@@ -17,7 +17,7 @@ from c3p_description.reading.loader import load_casters, robot_description
 from c3p_description.reading.parameters import is_robot_name
 from c3p_dynamics.freedoms import driven_freedoms
 from c3p_dynamics.identification.excitation import Excitation
-from c3p_experiments.loop.closed_loop import LoopLog, run_loop
+from c3p_experiments.loop.closed_loop import LoopLog, LoopOptions, run_loop
 from c3p_experiments.loop.command_sources import Command
 from c3p_experiments.loop.controllers import make_controller
 from c3p_kinematics.odometry import OdometryEstimate
@@ -113,7 +113,7 @@ def simulate_excitation(bag: str | Path, robot: str = 'c3p', plant: ExcitedPlant
     sensed = SensedPlant(moves, plant.sensors, plant.seed, model)
     log = run_loop(sensed, make_controller(controller, model).law, ExcitationSource(excitation),
                    duration=excitation.duration, steering=_start(plant.seed, model.count),
-                   progress=progress, stop=lambda _: stop())
+                   stop=lambda _: stop(), options=LoopOptions(progress=progress))
     write_run(log, model, bag, '' if is_robot_name(robot) else robot_description(robot))
     return log
 

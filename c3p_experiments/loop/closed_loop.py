@@ -102,6 +102,46 @@ class LoopLog(RunLog):
     fault: str = ''
 
 
+@dataclass(frozen=True)
+class LoopOptions:
+    """
+    Options of a run that most runs leave as they are.
+
+    Attributes
+    ----------
+    rate, command_rate : float, Hz
+        Cycles of the law and of the source, per second of robot time.
+    pose : (3,) array_like, m and rad
+        At the start, also of the odometry.
+    pushes : sequence of Push
+        Each begins with the cycle nearest to its time.
+    progress : callable, optional
+        Takes the robot time of each cycle, s.
+
+    Raises
+    ------
+    ValueError
+        A rate is not positive.
+    """
+
+    rate: float = 200.0
+    command_rate: float = 50.0
+    pose: ArrayLike = (0.0, 0.0, 0.0)
+    pushes: Sequence[Push] = ()
+    progress: Callable[[float], None] | None = None
+
+    def __post_init__(self) -> None:
+        """Reject invalid rates."""
+        _require_positive('rate', self.rate)
+        _require_positive('command_rate', self.command_rate)
+
+
+def _require_positive(name: str, value: float) -> None:
+    """Raise ValueError for a value that is not positive and finite."""
+    if not 0.0 < value < np.inf:
+        raise ValueError(f'{name} = {value}: must be a positive number')
+
+
 class LoopLaw(Protocol):
     """The part of a torque law that the loop calls."""
 
@@ -116,10 +156,8 @@ class LoopLaw(Protocol):
 
 
 def run_loop(plant: Plant, law: LoopLaw, source: Source, *, duration: float,
-             rate: float = 200.0, command_rate: float = 50.0, steering: ArrayLike = 0.0,
-             pose: ArrayLike = (0.0, 0.0, 0.0), pushes: Sequence[Push] = (),
-             stop: Callable[[Cycle], bool] | None = None, odometry: Odometry | None = None,
-             progress: Callable[[float], None] | None = None) -> LoopLog:
+             steering: ArrayLike = 0.0, stop: Callable[[Cycle], bool] | None = None,
+             odometry: Odometry | None = None, options: LoopOptions | None = None) -> LoopLog:
     """
     Reset `plant` and run the loop with odometry as the only feedback.
 
@@ -133,21 +171,15 @@ def run_loop(plant: Plant, law: LoopLaw, source: Source, *, duration: float,
         Commands towards a goal, along a path or of a velocity; started at the start.
     duration : float, s
         Longest duration of the run.
-    rate, command_rate : float, Hz
-        Cycles of the law and of the source, per second of robot time.
     steering : (n,) array_like or float, rad
         At the start.
-    pose : (3,) array_like, m and rad
-        At the start, also of the odometry.
-    pushes : sequence of Push
-        Each begins with the cycle nearest to its time.
     stop : callable, optional
         Takes each `Cycle`; True ends the run.
     odometry : Odometry, optional
         Default: that of ``plant.robot`` with the settings of `timed_odometry`. Reset at the
         start.
-    progress : callable, optional
-        Takes the robot time of each cycle, s.
+    options : LoopOptions, optional
+        Rates, pose at the start, pushes and progress.
 
     Returns
     -------
@@ -157,20 +189,19 @@ def run_loop(plant: Plant, law: LoopLaw, source: Source, *, duration: float,
     Raises
     ------
     ValueError
-        A time or rate is not positive; as plant and law.
+        The duration is not positive; as plant and law.
     """
-    for name, value in (('duration', duration), ('rate', rate), ('command_rate', command_rate)):
-        if not 0.0 < value < np.inf:
-            raise ValueError(f'{name} = {value}: must be a positive number')
+    _require_positive('duration', duration)
+    options = options or LoopOptions()
     if odometry is None:
         timing = plant.settings.timing if isinstance(plant, SensedPlant) else None
         odometry = Odometry(plant.robot, OdometrySettings(**timed_odometry(timing)))
-    odometry.reset(pose)
+    odometry.reset(options.pose)
     record = _Record()
-    waiting = sorted(pushes, key=lambda push: push.time)
-    period = 1.0 / rate
-    command_period = 1.0 / command_rate
-    first = plant.reset(pose=pose, steering=steering)
+    waiting = sorted(options.pushes, key=lambda push: push.time)
+    period = 1.0 / options.rate
+    command_period = 1.0 / options.command_rate
+    first = plant.reset(pose=options.pose, steering=steering)
     arrived = arrivals(plant, first)
     command = Command(Setpoint(np.zeros(3)), False)
     begin = first.time
@@ -180,7 +211,7 @@ def run_loop(plant: Plant, law: LoopLaw, source: Source, *, duration: float,
     ended = False
     fault = ''
     until = np.inf
-    for _ in range(int(round(duration * rate)) + 1):
+    for _ in range(int(round(duration * options.rate)) + 1):
         measure_turns(odometry, plant)
         for older in arrived[:-1]:
             record.add(older, observed(odometry, older.sample), command.setpoint.twist, torque)
@@ -216,8 +247,8 @@ def run_loop(plant: Plant, law: LoopLaw, source: Source, *, duration: float,
                                                          torque)))
             if ended or now >= until:
                 break
-            if progress is not None:
-                progress(now - begin)
+            if options.progress is not None:
+                options.progress(now - begin)
         while waiting and plant.time >= waiting[0].time - 0.5 * period:
             push = waiting.pop(0)
             plant.push(push.force, push.moment, push.duration)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,13 @@ from c3p_controller import law_names
 from c3p_controller.command_follower import WARM_STEERING
 from c3p_description.model import CasterRobot
 from c3p_description.reading.loader import load_casters
-from c3p_experiments.loop.closed_loop import LoopLog, run_loop, timed_odometry
+from c3p_experiments.loop.closed_loop import (
+    LoopLog,
+    LoopOptions,
+    Push,
+    run_loop,
+    timed_odometry,
+)
 from c3p_experiments.loop.command_sources import Source, TwistSource
 from c3p_experiments.loop.controllers import Controller, make_controller
 from c3p_kinematics.odometry import Odometry, OdometrySettings
@@ -181,7 +187,7 @@ class Bench:
 
     def run(self, controller: Controller, source: Source, *, duration: float,
             plant: Plant | None = None, odometry: Odometry | None = None,
-            **options: Any) -> LoopLog:
+            pushes: Sequence[Push] = (), **further: Any) -> LoopLog:
         """
         Do one run.
 
@@ -194,8 +200,9 @@ class Bench:
             Default: a new one on level ground.
         odometry : Odometry, optional
             Default: a new one.
-        **options
-            Of `closed_loop.run_loop`.
+        pushes : sequence of Push
+        **further
+            Other arguments of `closed_loop.run_loop`.
         """
         done = self._done
 
@@ -203,11 +210,11 @@ class Bench:
             if self._progress is not None:
                 self._progress(done + min(seconds / duration, 1.0))
 
+        options = LoopOptions(self.conditions.rate, self.conditions.command_rate, pushes=pushes,
+                              progress=progress)
         log = run_loop(self.plant() if plant is None else plant, controller.law, source,
-                       duration=duration, rate=self.conditions.rate,
-                       command_rate=self.conditions.command_rate,
-                       odometry=self.odometry() if odometry is None else odometry,
-                       progress=progress, **options)
+                       duration=duration, options=options,
+                       odometry=self.odometry() if odometry is None else odometry, **further)
         self._done = done
         self.done()
         return log
@@ -222,4 +229,5 @@ class Bench:
         """Compile the kernels, so that solve times do not include it."""
         run_loop(AnalyticPlant(self.robot), self.controller().law,
                  TwistSource(lambda t: (0.3, 0.0, 0.0)), duration=0.3,
-                 rate=self.conditions.rate, odometry=self.odometry(), steering=WARM_STEERING)
+                 odometry=self.odometry(), steering=WARM_STEERING,
+                 options=LoopOptions(self.conditions.rate))

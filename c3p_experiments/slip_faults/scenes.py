@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from c3p_bags.runs.run_log import Joints
 from c3p_description.model import Array, CasterRobot
-from c3p_experiments.loop.closed_loop import LoopLog, run_loop, timed_odometry
+from c3p_experiments.loop.closed_loop import LoopLog, LoopOptions, run_loop, timed_odometry
 from c3p_experiments.loop.command_sources import TwistSource
 from c3p_experiments.loop.controllers import make_controller
 from c3p_kinematics.casters import inverse
@@ -209,9 +209,9 @@ def drive(robot: CasterRobot, kind: str, seed: int, duration: float,
     sensed = SensedPlant(scene, settings, seed)
     law = make_controller(controller, robot).law
     steering = np.random.default_rng([6, seed]).uniform(-np.pi, np.pi, robot.count)
-    log = run_loop(sensed, law, commands(robot, seed, duration), duration=duration, rate=rate,
+    log = run_loop(sensed, law, commands(robot, seed, duration), duration=duration,
                    odometry=Odometry(robot, OdometrySettings(**timed_odometry(settings.timing))),
-                   steering=steering)
+                   steering=steering, options=LoopOptions(rate))
     times = np.array([t for t, _ in scene.slips])
     slips = np.array([s for _, s in scene.slips])
     # the last step of the plant in each cycle

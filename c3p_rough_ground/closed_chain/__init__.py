@@ -15,13 +15,13 @@ from c3p_rough_ground.closed_chain.description import (
 )
 from c3p_rough_ground.closed_chain.motion import StepError, Stepping, simulate
 from c3p_rough_ground.closed_chain.placement import Placement, place
-from c3p_rough_ground.closed_chain.rollouts import Rollouts, rollouts
+from c3p_rough_ground.closed_chain.rollouts import RolloutOptions, Rollouts, rollouts
 from c3p_rough_ground.closed_chain.run import Run, RunEvent
 from c3p_rough_ground.closed_chain.slip import LockedSlip, locked_slip
 from c3p_rough_ground.closed_chain.vehicle import State, Vehicle
 from c3p_rough_ground.closed_chain.velocity import Velocity, contact_jacobians, velocity
 
-__all__ = ['ChainJoint', 'DescriptionError', 'LockedSlip', 'Placement', 'Rollouts', 'Run',
-           'RunEvent', 'State', 'StepError', 'Stepping', 'Vehicle', 'Velocity', 'Wheel',
-           'axis_rotation', 'contact_jacobians', 'locked_slip', 'place', 'rollouts', 'simulate',
-           'velocity']
+__all__ = ['ChainJoint', 'DescriptionError', 'LockedSlip', 'Placement', 'RolloutOptions',
+           'Rollouts', 'Run', 'RunEvent', 'State', 'StepError', 'Stepping', 'Vehicle', 'Velocity',
+           'Wheel', 'axis_rotation', 'contact_jacobians', 'locked_slip', 'place', 'rollouts',
+           'simulate', 'velocity']

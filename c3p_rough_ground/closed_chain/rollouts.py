@@ -3,7 +3,7 @@
 Many independent runs: one after the other, or in the threads that are given.
 
 Each has the bits of a run of `simulate`. The kernel releases the GIL: the caller provides threads,
-``rollouts(…, spread=ThreadPoolExecutor(2).map)``.
+``rollouts(…, RolloutOptions(spread=ThreadPoolExecutor(2).map))``.
 """
 
 from __future__ import annotations
@@ -22,6 +22,29 @@ from c3p_rough_ground.closed_chain.placement import memory_of
 from c3p_rough_ground.closed_chain.run import WHAT
 from c3p_rough_ground.closed_chain.vehicle import POSE, State, Vehicle
 from c3p_rough_ground.terrain import Terrain
+
+
+class RolloutOptions(NamedTuple):
+    """
+    Records of many runs, and how the runs are done.
+
+    Attributes
+    ----------
+    step : float, s
+        Period of the records, and of the method.
+    every : int
+        Keep the first and then each `every`-th record; 0 keeps the last alone.
+    spread : callable
+        Calls a function for each run: `map` sequentially, the ``map`` of a ThreadPoolExecutor in
+        parallel.
+    """
+
+    step: float = Stepping().step
+    every: int = 0
+    spread: Callable[..., Iterable[Any]] = map
+
+
+LAST_ALONE = RolloutOptions()
 
 
 class Rollouts(NamedTuple):
@@ -54,9 +77,8 @@ class Rollouts(NamedTuple):
 
 
 def rollouts(vehicle: Vehicle, terrain: Terrain, states: State | Sequence[State],
-             desired: ArrayLike, duration: float, step: float = 0.02, every: int = 0,
-             spread: Callable[..., Iterable[Any]] = map, weights: ArrayLike | None = None,
-             camber_gain: float = 0.0) -> Rollouts:
+             desired: ArrayLike, duration: float, options: RolloutOptions = LAST_ALONE,
+             weights: ArrayLike | None = None, camber_gain: float = 0.0) -> Rollouts:
     """
     Simulate a vehicle B times from given states, projected fourth-order steps.
 
@@ -68,12 +90,9 @@ def rollouts(vehicle: Vehicle, terrain: Terrain, states: State | Sequence[State]
         Start of each run; one for all, or B.
     desired : (B, m) or (B, N, m) array_like
         θ̇_d of each run: constant, or one row for each of the N = duration/step + 1 records.
-    duration, step : float, s
-    every : int
-        Keep the first and then each `every`-th record; 0 keeps the last alone.
-    spread : callable
-        Calls a function for each run: `map` sequentially, the ``map`` of a ThreadPoolExecutor in
-        parallel.
+    duration : float, s
+    options : RolloutOptions
+        Step, records that are kept, and threads.
     weights, camber_gain
         As in `simulate`.
 
@@ -86,6 +105,7 @@ def rollouts(vehicle: Vehicle, terrain: Terrain, states: State | Sequence[State]
     StepError, ValueError
         As `simulate`.
     """
+    step, every, spread = options
     given = np.array(desired, float)
     if given.ndim not in (2, 3) or len(given) == 0:
         raise ValueError(f'desired of shape {given.shape}: expected (B, m) or (B, N, m)')

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -176,9 +177,29 @@ def _rotation(yaw: float, pitch: float, roll: float) -> np.ndarray:
                      [s * b, s * t * r + c * a, s * t * a - c * r], [-t, b * r, b * a]])
 
 
+class DriveTimes(NamedTuple):
+    """
+    Times of a drive besides its duration.
+
+    Attributes
+    ----------
+    period, step : float, s
+        Of the records, and the largest of the method (classical Runge-Kutta, fourth order).
+    settling : float, s
+        Time at standstill before the start.
+    """
+
+    period: float = PERIOD
+    step: float = STEP
+    settling: float = SETTLING
+
+
+USUAL_TIMES = DriveTimes()
+
+
 def drive(heavy: HeavyVehicle, terrain: Terrain, desired: Desired, duration: float,
           start: Sequence[float] = (0.0, 0.0, 0.0), joint: ArrayLike | None = None,
-          period: float = PERIOD, step: float = STEP, settling: float = SETTLING) -> DynamicRun:
+          times: DriveTimes = USUAL_TIMES) -> DynamicRun:
     """
     Drive a vehicle with masses over the ground.
 
@@ -195,10 +216,8 @@ def drive(heavy: HeavyVehicle, terrain: Terrain, desired: Desired, duration: flo
         x, y, yaw of {P}, m and rad.
     joint : (m,) array_like, optional
         θ at the start; zeros by default.
-    period, step : float, s
-        Of the records, and the largest of the method (classical Runge-Kutta, fourth order).
-    settling : float, s
-        Time at standstill before the start.
+    times : DriveTimes
+        Period of the records, step of the method, and time before the start.
 
     Returns
     -------
@@ -211,6 +230,7 @@ def drive(heavy: HeavyVehicle, terrain: Terrain, desired: Desired, duration: flo
     DynamicError
         An invalid number or shape, or an end while the vehicle settles.
     """
+    period, step, settling = times
     for name, value in (('period', period), ('duration', duration)):
         if not (math.isfinite(value) and value > 0.0):
             raise DynamicError(f'{name} = {value}: must be finite and greater than zero')

@@ -23,7 +23,7 @@ from c3p_controller.torque_law import (
 )
 from c3p_description.model import CasterRobot
 from c3p_description.reading.loader import load
-from c3p_experiments.loop.closed_loop import Held, Push, run_loop
+from c3p_experiments.loop.closed_loop import Held, LoopOptions, Push, run_loop
 from c3p_experiments.loop.command_sources import FloorVelocitySource, GoalSource, TwistSource
 from c3p_kinematics.odometry import Odometry
 from c3p_simulation.plants.plant import AnalyticPlant
@@ -34,12 +34,13 @@ DEG = np.pi / 180
 TIMES = 0.025 * np.arange(33)
 
 
-def drive(goal, steering=0.0, duration=15.0, model=ROBOT, true=ROBOT, latency=0.01, **more):
+def drive(goal, steering=0.0, duration=15.0, model=ROBOT, true=ROBOT, latency=0.01, pushes=()):
     """Drive with real encoders; return (log, figures)."""
     plant = SensedPlant(AnalyticPlant(true), SensorSettings(latency=latency))
     source = GoalSource(PathController(PathGains()), [goal])
     log = run_loop(plant, PredictiveController(model), source, duration=duration,
-                   steering=steering, stop=Held(), odometry=Odometry(model), **more)
+                   steering=steering, stop=Held(), odometry=Odometry(model),
+                   options=LoopOptions(pushes=pushes))
     return log, drive_metrics(log, model, goal, 0.05, 0.15)
 
 

@@ -15,7 +15,7 @@ from c3p_dynamics.caster_dynamics import (
     inverse_dynamics,
     mass_matrix,
 )
-from c3p_experiments.loop.closed_loop import Cycle, Held, Push, run_loop
+from c3p_experiments.loop.closed_loop import Cycle, Held, LoopOptions, Push, run_loop
 from c3p_experiments.loop.command_sources import (
     Command,
     FloorVelocitySource,
@@ -81,7 +81,7 @@ def test_the_loop_is_the_cascade_called_by_hand():
     paper = make_controller('paper', ROBOT)
     log = run_loop(AnalyticPlant(ROBOT), paper.law, GoalSource(paper.position(),
                                                                [(1.0, 0.5, 0.3)]),
-                   duration=5.0, command_rate=200.0)
+                   duration=5.0, options=LoopOptions(command_rate=200.0))
     # the same calls in the same order; differences of stamps carry rounding
     np.testing.assert_allclose(log.ground_truth.pose, cascade_by_hand((1.0, 0.5, 0.3), 1001),
                                atol=1e-9)
@@ -102,7 +102,7 @@ def test_equal_runs_are_equal_to_the_last_bit():
 def test_a_command_counts_from_the_cycle_after_its_odometry():
     law = Recorder()
     run_loop(AnalyticPlant(ROBOT), law, TwistSource(lambda t: (t + 1.0, 0.0, 0.0)), duration=0.05,
-             rate=200.0, command_rate=50.0)
+             options=LoopOptions(rate=200.0, command_rate=50.0))
     asked = [call[1].twist[0] for call in law.calls]
     # asked at 0, 20 and 40 ms, in force 5 ms later
     assert asked == pytest.approx([0] + 4 * [1.0] + 4 * [1.02] + 2 * [1.04], abs=1e-12)
@@ -136,7 +136,8 @@ def test_a_lost_sample_makes_no_cycle_and_holds_the_torque():
 
 def test_a_push_gives_its_momentum_at_its_time():
     push = Push(0.5, (0.0, 30.0), 0.0, 0.1)
-    log = run_loop(AnalyticPlant(C3P), Recorder(), nothing(), duration=1.0, pushes=[push])
+    log = run_loop(AnalyticPlant(C3P), Recorder(), nothing(), duration=1.0,
+                   options=LoopOptions(pushes=[push]))
     speed = log.ground_truth.twist[:, 1]
     # without friction: ∫F dt = M_yy v, casters along the push
     gained = 30.0 * 0.1 / mass_matrix(C3P, np.zeros(3))[1, 1]
@@ -158,7 +159,7 @@ def test_the_log_gives_the_metrics_of_a_drive():
 def test_the_odometry_starts_where_the_robot_does():
     start = (1.0, -2.0, 0.5)
     log = run_loop(AnalyticPlant(C3P), Recorder((0.2, 0.2, 0.2)), nothing(), duration=0.5,
-                   pose=start, odometry=Odometry(C3P))
+                   odometry=Odometry(C3P), options=LoopOptions(pose=start))
     np.testing.assert_allclose(log.odom.pose[0], start)
     # exact encoders; what remains is of third order in the step
     np.testing.assert_allclose(log.odom.pose, log.ground_truth.pose, atol=1e-9)
@@ -217,7 +218,9 @@ def test_a_goal_counts_as_held_after_its_dwell_without_a_break():
 @pytest.mark.parametrize('name', ['duration', 'rate', 'command_rate'])
 def test_a_time_that_cannot_be_is_named(name):
     with pytest.raises(ValueError, match=f'{name} = -1'):
-        run_loop(AnalyticPlant(C3P), Recorder(), nothing(), **{'duration': 1.0, name: -1.0})
+        if name == 'duration':
+            run_loop(AnalyticPlant(C3P), Recorder(), nothing(), duration=-1.0)
+        LoopOptions(**{name: -1.0})
 
 
 def test_an_unknown_controller_is_told_the_known_ones():

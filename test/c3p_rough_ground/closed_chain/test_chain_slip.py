@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 from grounded_vehicles import EQUAL_DRIVES, HILLS, TRICYCLE, planar_tricycle, tricycle_at
 
-from c3p_rough_ground.closed_chain import locked_slip, place, rollouts, simulate
+from c3p_rough_ground.closed_chain import (
+    RolloutOptions,
+    locked_slip,
+    place,
+    rollouts,
+    simulate,
+)
 from c3p_rough_ground.closed_chain.ground import hollow_radius
 from c3p_rough_ground.terrain import Flat, Hills, Incline, Plateau, SplineGround
 
@@ -66,7 +72,8 @@ def test_rollouts_are_the_runs_one_by_one(workers):
     start = tricycle_at(HILLS, 0, 0, 0.3)
     desired = np.array([[0.05 * k, 1.0, 0.0, 1.0 + 0.1 * k, 0.0, 1.0] for k in range(5)])
     with ThreadPoolExecutor(workers) as pool:
-        many = rollouts(TRICYCLE, HILLS, start, desired, 2.0, every=25, spread=pool.map)
+        many = rollouts(TRICYCLE, HILLS, start, desired, 2.0,
+                        RolloutOptions(every=25, spread=pool.map))
     assert many.states.shape == (5, 5, 28) and many.ended == ('',) * 5
     for one, rates in zip(many.states, desired, strict=True):
         run = simulate(TRICYCLE, HILLS, start, rates, 2.0)
@@ -76,7 +83,7 @@ def test_rollouts_are_the_runs_one_by_one(workers):
 def test_rollouts_that_end_early_say_so_and_keep_their_last_state():
     start = tricycle_at(HILLS, 0, 0, 0.3)
     desired = np.array([[0.0, 1, 0, 1, 0, 1], [1.0, 1, 0, 1, 0, 1]])
-    many = rollouts(TRICYCLE, HILLS, [start, start], desired, 4.0, every=50,
+    many = rollouts(TRICYCLE, HILLS, [start, start], desired, 4.0, RolloutOptions(every=50),
                     weights=[100, 1, 100, 1, 100, 1])
     assert many.ended == ('', 'joint limit')
     assert many.time[0] == 4.0 and 0.5 < many.time[1] < 2.0
@@ -91,7 +98,7 @@ def test_rollouts_name_what_does_not_fit(states, desired, changes, text):
     start = tricycle_at(HILLS, 0, 0, 0.3)
     with pytest.raises(ValueError, match=text):
         rollouts(TRICYCLE, HILLS, start if states == 1 else [start] * states, desired, 1.0,
-                 **changes)
+                 RolloutOptions(**changes))
 
 
 @pytest.mark.parametrize('ground', [

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from grounded_vehicles import HILLS, TRICYCLE, tricycle_at
 
-from c3p_rough_ground.closed_chain import Stepping, place, rollouts, simulate
+from c3p_rough_ground.closed_chain import RolloutOptions, Stepping, place, rollouts, simulate
 from c3p_rough_ground.terrain import Flat, Hills, Incline, Plateau, SplineGround
 from c3p_rough_ground.vehicles import four_wheel_rover
 
@@ -31,8 +31,8 @@ def test_each_of_many_runs_is_the_run_alone(ground):
     starts = [tricycle_at(ground, 0.1 * k, -0.2 * k, 0.3 * k) for k in range(11)]
     step = 0.01
     with ThreadPoolExecutor(2) as pool:
-        many = rollouts(TRICYCLE, ground, starts, desired, 1.5, step, every=50,
-                        spread=pool.map, camber_gain=1.0)
+        many = rollouts(TRICYCLE, ground, starts, desired, 1.5,
+                        RolloutOptions(step, 50, pool.map), camber_gain=1.0)
     for k in range(11):
         run = simulate(TRICYCLE, ground, starts[k], desired[k], 1.5, Stepping(step),
                        camber_gain=1.0)
@@ -54,7 +54,7 @@ def test_each_run_has_inputs_of_its_own_that_change_with_time():
     rng = np.random.default_rng(2)
     desired = random_rates(rng, 3)[:, None] * np.linspace(0.2, 1.0, 51)[:, None]
     start = tricycle_at(HILLS, 0, 0, 0.3)
-    many = rollouts(TRICYCLE, HILLS, start, desired, 1.0, every=10)
+    many = rollouts(TRICYCLE, HILLS, start, desired, 1.0, RolloutOptions(every=10))
     for one, rates in zip(many.states, desired, strict=True):
         assert one.tolist() == simulate(TRICYCLE, HILLS, start, rates, 1.0).states[::10].tolist()
 
@@ -64,7 +64,7 @@ def test_a_vehicle_on_four_wheels_runs_many_times_as_once():
     start = place(rover, HILLS, 0.2, -0.1, 0.4).require()
     desired = np.full((2, rover.size[0]), 0.1)
     desired[:, list(rover.spins)] = [[1.0], [1.5]]
-    many = rollouts(rover, HILLS, start, desired, 1.0, every=10)
+    many = rollouts(rover, HILLS, start, desired, 1.0, RolloutOptions(every=10))
     for one, rates in zip(many.states, desired, strict=True):
         assert one.tolist() == simulate(rover, HILLS, start, rates, 1.0).states[::10].tolist()
 

@@ -13,6 +13,7 @@ from c3p_description import load
 from c3p_rough_ground.closed_chain import DescriptionError, place, simulate
 from c3p_rough_ground.closed_chain.ground import ground_arrays
 from c3p_rough_ground.dynamics import (
+    DriveTimes,
     DynamicError,
     HeavyVehicle,
     Servo,
@@ -62,7 +63,8 @@ def test_any_closed_chain_vehicle_moves_and_keeps_its_energy(vehicle):
 def test_the_error_of_the_energy_falls_with_the_fourth_power_of_the_step():
     vehicle = heavy_tricycle(MODEL)
     ground = SplineGround.random(4, degree=5)
-    coarse, fine = (np.abs(drive(vehicle, ground, driven(vehicle), 2.0, step=step).imbalance[-1])
+    coarse, fine = (np.abs(drive(vehicle, ground, driven(vehicle), 2.0, times=DriveTimes(
+        step=step)).imbalance[-1])
                     for step in (2e-3, 1e-3))
     # 16 of the fourth order, less or more by terms of higher order
     assert 8.0 < coarse / fine < 64.0
@@ -117,7 +119,8 @@ def test_on_a_slope_the_motors_hold_the_weight(form):
     # Σ τ / r = m g sin β, with r from the wheel centre to the middle of the deflected tread
     slope = 0.2
     vehicle = heavy_tricycle(MODEL, form, tyre=Tyre(rolling=0.0))
-    run = drive(vehicle, Incline(slope=slope), driven(vehicle, 0.0), 1.0, settling=6.0)
+    run = drive(vehicle, Incline(slope=slope), driven(vehicle, 0.0), 1.0,
+                times=DriveTimes(settling=6.0))
     at, _ = run.joint.shape
     torque = run.motor_torque[-1][list(vehicle.vehicle.spins)]
     radius = MODEL.outer_radius - run.deflection[-1] / 2
@@ -167,7 +170,7 @@ def test_a_slow_drive_follows_the_kinematics_to_the_first_order_of_the_complianc
         tyre = Tyre(stiffness=40e3 * factor, shear_stiffness=40e3 * factor,
                     shear_damping=200 * math.sqrt(factor))
         run = drive(HeavyVehicle(vehicle, tricycle_bodies(MODEL), servos, tyre), ground,
-                    wanted.joint_rates, 10.0, period=0.02, step=5e-4)
+                    wanted.joint_rates, 10.0, times=DriveTimes(0.02, 5e-4))
         assert not run.ended
         left.append(np.linalg.norm(run.position[-1] - wanted.position[-1]))
     assert left[0] < 0.05
@@ -200,7 +203,7 @@ def test_it_is_twenty_times_as_fast_as_real_time():
     vehicle, ground = heavy_tricycle(MODEL), SplineGround.random(0)
     drive(vehicle, ground, driven(vehicle), 0.1)
     begin = time.process_time()
-    drive(vehicle, ground, driven(vehicle), 4.0, settling=0.0)
+    drive(vehicle, ground, driven(vehicle), 4.0, times=DriveTimes(settling=0.0))
     assert 4.0 / (time.process_time() - begin) > 20.0
 
 
