@@ -145,8 +145,7 @@ def derivative_loop(derivatives: Callable[..., object]) -> Callable[..., None]:
     @numba.njit(error_model='numpy')
     def loop(model, vectors, out, count):
         for _ in range(count):
-            derivatives(model, vectors[0], vectors[1], vectors[2], vectors[3], out[0], out[1],
-                        out[2], out[3])
+            derivatives(model, vectors[0], vectors[1], vectors[2], vectors[3], out)
             vectors[1][0] = 0.3 + 1e-9 * out[0][0]
     return loop
 
@@ -188,7 +187,7 @@ def runs() -> tuple[dict[str, Callable[[int], object]], dict[str, Any]]:
     model = caster_model(ROBOT)
     vectors = STEERING.copy(), TWIST.copy(), TORQUE, np.zeros(3)
     out = np.empty(3), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
-    forward_derivatives(model, *vectors, *out)
+    forward_derivatives(model, *vectors, out)
     batch = np.tile(STEERING, (ROWS, 1))
     states = [np.zeros(14) for _ in range(3)]
     ours, libm = derivative_loop(forward_derivatives), by_libm()

@@ -36,7 +36,7 @@ from typing import NamedTuple
 import numpy as np
 
 from c3p_description.model import CasterRobot
-from c3p_kernels.compiled import inlined, kernel
+from c3p_kernels.compiled import borrowed, inlined, kernel
 from c3p_kernels.elementary import circle, tanh
 
 # constant columns of `casters`: pivot, 1/d, 1/r, μ_e, μ_a, κ, μ_e − μ_a, friction coefficients in
@@ -372,13 +372,13 @@ def _slope(viscous, coulomb, steepness, level):
 
 
 @kernel
-def forward_derivatives(model, steering, twist, torque, wrench, accel, d_steering, d_twist,
-                        d_torque):
+def forward_derivatives(model, steering, twist, torque, wrench, accel_out):
     """
-    Write ν̇ into `accel` (3,) and its derivatives by θ_s (3, n), ν (3, 3) and τ (3, n or 2n).
+    Write ν̇ (3,) and its derivatives by θ_s (3, n), ν (3, 3) and τ (3, n or 2n): four arrays.
 
     `wrench` (3,) pushes the platform at its origin, in its axes; ν̇ depends on it by M⁻¹.
     """
+    accel, d_steering, d_twist, d_torque = borrowed(accel_out)
     parts = parts_of(model)
     body = parts.body
     casters = parts.casters

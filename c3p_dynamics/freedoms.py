@@ -243,22 +243,21 @@ def symmetric_products(robot: CasterRobot, steering: Array) -> tuple[Array, floa
     accel = np.empty(3)
     by_steering = np.empty((3, n))
     by_twist = np.empty((3, 3))
-    by_torque = np.empty((3, robot.efforts))
+    derivatives = accel, by_steering, by_twist, np.empty((3, robot.efforts))
     turning = steering_jacobian(robot, steering)
     gains = np.empty((k, 3))
     slopes = np.empty((k, 3, n))
     for a, wheel in enumerate(pushing):
         torque = np.where(np.arange(robot.efforts) == wheel, bound, 0.0)
-        forward_derivatives(model, steering, zero, torque, zero, accel, by_steering, by_twist,
-                            by_torque)
+        forward_derivatives(model, steering, zero, torque, zero, derivatives)
         gains[a] = accel
         slopes[a] = by_steering
     products = np.empty((k, k, 3))
     for a in range(k):
         for b in range(k):
             # by_twist at a twist is that of a quadratic form: ν̇(g_a, g_b) = ½ by_twist(g_a) g_b
-            forward_derivatives(model, steering, gains[a], np.zeros(robot.efforts), zero, accel,
-                                by_steering, by_twist, by_torque)
+            forward_derivatives(model, steering, gains[a], np.zeros(robot.efforts), zero,
+                                derivatives)
             products[a, b] = 0.5 * (slopes[a] @ (turning @ gains[b])
                                     + slopes[b] @ (turning @ gains[a]) - by_twist @ gains[b])
     lower = np.linalg.cholesky(mass_matrix(robot, steering))

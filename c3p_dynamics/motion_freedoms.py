@@ -183,20 +183,19 @@ def linear_motion(robot: CasterRobot, twist: Array, steering: Array
     by_steering = np.empty((3, n))
     by_twist = np.empty((3, 3))
     by_torque = np.empty((3, robot.efforts))
+    derivatives = accel, by_steering, by_twist, by_torque
     zero = np.zeros(3)
     twist = np.ascontiguousarray(twist, float)
     steering = np.ascontiguousarray(steering, float)
     torque = np.zeros(robot.efforts)
-    forward_derivatives(model, steering, twist, torque, zero, accel, by_steering, by_twist,
-                        by_torque)
+    forward_derivatives(model, steering, twist, torque, zero, derivatives)
     free = accel.copy()
     pushing = motors(robot)
     bound = torque_bounds(robot)
     if len(pushing):
         torque[pushing] = _balancing(by_torque[:, pushing], free, bound[pushing],
                                      length_scale(robot))
-    forward_derivatives(model, steering, twist, torque, zero, accel, by_steering, by_twist,
-                        by_torque)
+    forward_derivatives(model, steering, twist, torque, zero, derivatives)
     a = np.zeros((6 + n, 6 + n))
     b = np.zeros((6 + n, robot.efforts))
     vx, vy, w = twist

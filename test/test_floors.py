@@ -41,8 +41,6 @@ MOST_ARGUMENTS = 8
 # functions that have more: public ones whose options are given by keyword, and kernels that are to
 # be changed. A row is lowered or removed with its function, and none is added
 MORE_ARGUMENTS = {
-    'c3p_bags.report.write.report': 9,
-    'c3p_dynamics._caster_equations.forward_derivatives': 9,
     'c3p_experiments.calibration.calibrate.calibrate_bags': 9,
 }
 

@@ -26,9 +26,8 @@ from c3p_description.model import CasterRobot
 
 
 def report(bags: Sequence[Path], out: Path, *, robot: str | None = None,
-           namespace: str | None = None, goal_tolerance: float | None = None,
-           yaw_tolerance: float | None = None, csv: bool = False,
-           progress: Callable[[str], None] = lambda what: None,
+           namespace: str | None = None, zone: tuple[float | None, float | None] = (None, None),
+           csv: bool = False, progress: Callable[[str], None] = lambda what: None,
            reading: Callable[[float], object] = lambda part: None) -> dict[str, Any]:
     """
     Write the report of a bag, or of two side by side.
@@ -44,8 +43,8 @@ def report(bags: Sequence[Path], out: Path, *, robot: str | None = None,
         Name or path; default that of each bag.
     namespace : str, optional
         Of the robot; default the only one in the bag.
-    goal_tolerance, yaw_tolerance : float, m and rad, optional
-        Default those of `run.goal_zone`.
+    zone : tuple of float, m and rad, or None
+        Distance and yaw error at which the goal counts as reached; None: as of `run.goal_zone`.
     csv : bool
         Also write ``curves.csv``, of two bags ``curves_a.csv`` and ``curves_b.csv``.
     progress : callable
@@ -72,7 +71,7 @@ def report(bags: Sequence[Path], out: Path, *, robot: str | None = None,
     for path in bags:
         progress(f'reading {path}')
         with Bag(path) as bag:
-            runs.append(read(bag, robot, namespace, goal_tolerance, yaw_tolerance, reading))
+            runs.append(read(bag, robot, namespace, *zone, reading))
         runs[-1].give_back()
     numbers = [run_numbers(run) for run in runs]
     for run in runs:

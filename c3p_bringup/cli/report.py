@@ -65,7 +65,7 @@ def _report(arguments: argparse.Namespace) -> int:
 
         metrics = report(bags, arguments.out, robot=arguments.robot,
                          namespace=arguments.namespace, progress=progress, reading=reading,
-                         goal_tolerance=arguments.goal_tolerance, csv=arguments.csv)
+                         zone=(arguments.goal_tolerance, None), csv=arguments.csv)
     summaries = metrics.pop('answers')
     stream = write_json(metrics, arguments.json)
     if len(bags) == 1 and metrics['goal_pose'] is not None:

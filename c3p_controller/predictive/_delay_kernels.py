@@ -88,7 +88,7 @@ def linearise_on_floor(model, evidence, state, yaw):
     accel = evidence.accel
     matrix = evidence.torque_slope
     forward_derivatives(model, state[6:], state[3:6], evidence.no_torque, evidence.no_wrench,
-                        accel, evidence.steering_slope, evidence.twist_slope, matrix)
+                        (accel, evidence.steering_slope, evidence.twist_slope, matrix))
     vx = state[3]
     vy = state[4]
     w = state[5]

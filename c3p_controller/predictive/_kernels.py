@@ -91,8 +91,8 @@ def slopes(model, x, torque, wrench, linear, fx_out, fu_out):
     geometry, _, casters, _ = model
     n = len(geometry)
     rate = linear.rate
-    forward_derivatives(model, x[6:6 + n], x[3:6], torque, wrench, linear.accel,
-                        linear.steering_slope, linear.twist_slope, fu_out)
+    forward_derivatives(model, x[6:6 + n], x[3:6], torque, wrench,
+                        (linear.accel, linear.steering_slope, linear.twist_slope, fu_out))
     vx = x[3]
     vy = x[4]
     w = x[5]

@@ -54,7 +54,7 @@ def analytic(robot, steering, twist, torque, wrench):
     n = robot.count
     out = np.empty(3), np.empty((3, n)), np.empty((3, 3)), np.empty((3, robot.efforts))
     model = caster_model(robot)
-    forward_derivatives(model, steering, twist, torque, wrench, *out)
+    forward_derivatives(model, steering, twist, torque, wrench, out)
     return out
 
 

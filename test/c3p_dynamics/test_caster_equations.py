@@ -88,7 +88,7 @@ def test_a_model_that_was_used_elsewhere_gives_the_same_bits(drawn, seed):
 
     def derivatives(model, angles, nu):
         out = np.empty(3), np.empty((3, n)), np.empty((3, 3)), np.empty((3, n))
-        forward_derivatives(model, angles, nu, torque, wrench, *out)
+        forward_derivatives(model, angles, nu, torque, wrench, out)
         return np.hstack([part.reshape(3, -1) for part in out])
 
     derivatives(used, rng.normal(size=n), rng.normal(size=3))

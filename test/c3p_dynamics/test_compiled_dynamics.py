@@ -28,7 +28,7 @@ for friction in (Friction(), Friction(0.002, 0.01, 0.001, 0.05, 0.05)):
     out += [inverse_dynamics(robot, steering, twist, accel, w) for w in (0.0, 0.023)]
     out += [InverseDynamics(robot)(np.concatenate([steering, twist, accel]))]
     parts = np.empty(3), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
-    forward_derivatives(caster_model(robot), steering, twist, torque, accel, *parts)
+    forward_derivatives(caster_model(robot), steering, twist, torque, accel, parts)
     state = np.concatenate([accel, twist, steering, np.zeros(5)])
     runge_kutta(caster_model(robot), state, torque, accel, 1e-3, 40)
     out += [*parts, state]
