@@ -133,7 +133,7 @@ def _add_drive(command: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry the command out; return the exit code."""
-    from c3p_experiments.calibration.calibrate import calibrate_bags
+    from c3p_experiments.calibration.calibrate import OutsideReferences, calibrate_bags
     from c3p_kinematics.calibration.parameters import CalibrationSettings
     from c3p_kinematics.calibration.recording import UnexplainedError
 
@@ -170,8 +170,8 @@ def run(arguments: argparse.Namespace) -> int:
         try:
             metrics = calibrate_bags(
                 opened, robot, arguments.out, namespace=arguments.namespace,
-                taped=_taped(arguments), ground_truth=arguments.ground_truth, settings=settings,
-                recorded=not arguments.robot, imu=source)
+                outside=OutsideReferences(_taped(arguments), arguments.ground_truth, source),
+                settings=settings, recorded=not arguments.robot)
         except UnexplainedError as error:
             print(f'c3p calibrate: {error}; {REMEDY}', file=sys.stderr)
             return UNEXPLAINED

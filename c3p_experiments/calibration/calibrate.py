@@ -173,10 +173,32 @@ def _recorded(bag: Bag, log: RunLog, joints: JointRecording, poses: Array) -> Re
     return Recorded(bag, log, joints, np.unwrap(poses[at, 2]))
 
 
+class OutsideReferences(NamedTuple):
+    """
+    References of a calibration besides its joints.
+
+    Attributes
+    ----------
+    taped : sequence of Taped
+        Distances and displacements.
+    ground_truth : bool
+        Use the topic ``ground_truth/odom`` of all bags.
+    imu : ImuSource or None
+        Its yaw is a reference of all bags.
+    """
+
+    taped: Sequence[Taped] = ()
+    ground_truth: bool = False
+    imu: ImuSource | None = None
+
+
+JOINTS_ALONE = OutsideReferences()
+
+
 def calibrate_bags(bags: Sequence[Bag], robot: str = 'c3p', out: str | Path = 'out/calibrate', *,
-                   namespace: str | None = None, taped: Sequence[Taped] = (),
-                   ground_truth: bool = False, settings: CalibrationSettings | None = None,
-                   recorded: bool = False, imu: ImuSource | None = None) -> dict[str, Any]:
+                   namespace: str | None = None, outside: OutsideReferences = JOINTS_ALONE,
+                   settings: CalibrationSettings | None = None, recorded: bool = False
+                   ) -> dict[str, Any]:
     """
     Calibrate a robot from bags; write robot file and page, return the metrics.
 
@@ -189,15 +211,10 @@ def calibrate_bags(bags: Sequence[Bag], robot: str = 'c3p', out: str | Path = 'o
         Directory for ``calibrated.yaml``, ``calibrate.png`` and ``calibrate.pdf``.
     namespace : str, optional
         Of the robot in the bags; default: the only one.
-    taped : sequence of Taped
-        Outside references.
-    ground_truth : bool
-        Use the topic ``ground_truth/odom`` of all bags.
+    outside : OutsideReferences
     settings : CalibrationSettings, optional
     recorded : bool
         A URDF `robot` is the one in the bag, and kept as ``robot.urdf`` beside the robot file.
-    imu : ImuSource, optional
-        Its yaw is a reference of all bags.
 
     Returns
     -------
@@ -214,6 +231,7 @@ def calibrate_bags(bags: Sequence[Bag], robot: str = 'c3p', out: str | Path = 'o
     # plots are imported with the first page
     from c3p_experiments.calibration.page import OdometryPaths, calibration_figure
 
+    taped, ground_truth, imu = outside
     model = load_casters(robot)
     settings = settings or CalibrationSettings()
     logs = [read_run(bag, model, namespace) for bag in bags]

@@ -15,7 +15,12 @@ from c3p_description.reading.loader import robot_description
 from c3p_description.reading.urdf import read_urdf
 from c3p_description.reading.written import write_robot
 from c3p_dynamics.identification.excitation import Excitation
-from c3p_experiments.calibration.calibrate import Taped, calibrate_bags, odometry_of
+from c3p_experiments.calibration.calibrate import (
+    OutsideReferences,
+    Taped,
+    calibrate_bags,
+    odometry_of,
+)
 from c3p_experiments.calibration.pattern import shortest
 from c3p_experiments.identification.excite import ExcitedPlant, simulate_excitation
 from c3p_kinematics.calibration.parameters import FIELDS, CalibrationSettings
@@ -46,7 +51,8 @@ def drive(tmp_path_factory):
 def test_a_calibrated_file_is_a_robot_whose_odometry_is_closer_to_the_truth(drive, tmp_path):
     bag, true = drive
     with Bag(bag) as opened:
-        metrics = calibrate_bags([opened], 'c3p', tmp_path, ground_truth=True, settings=ROLLING)
+        metrics = calibrate_bags([opened], 'c3p', tmp_path, settings=ROLLING,
+                                 outside=OutsideReferences(ground_truth=True))
         log = read_run(opened, load('c3p'))
     found, robot = load(metrics['files']['robot']), load(true)
     ratio = found.wheel_radius / robot.wheel_radius
@@ -148,7 +154,8 @@ def test_wrong_references_of_the_command_are_refused(drive, tmp_path, capsys, wo
 
 def test_a_reference_of_a_bag_that_is_not_there_is_refused(drive, tmp_path):
     with Bag(drive[0]) as opened, pytest.raises(CalibrationError, match='bag 2'):
-        calibrate_bags([opened], 'c3p', tmp_path, taped=[Taped(1, distance=1.0)])
+        calibrate_bags([opened], 'c3p', tmp_path,
+                       outside=OutsideReferences([Taped(1, distance=1.0)]))
 
 
 @pytest.mark.parametrize(('words', 'named'), [
