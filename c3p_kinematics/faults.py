@@ -200,10 +200,12 @@ class FaultMonitor:
     def report(self) -> FaultReport:
         """Return the state after the last sample."""
         state = self.state
-        alarm = bool(state.alarm[0])
-        table = state.table.copy() if alarm and self.robot.count > 2 else self._none
-        return FaultReport(alarm, table, float(state.total[0]), self.threshold,
-                           state.speed.copy(), self.sizes() if alarm else None)
+        speed = state.speed.copy()
+        statistic = float(state.total[0])
+        if not state.alarm[0]:
+            return FaultReport(False, self._none, statistic, self.threshold, speed, None)
+        table = state.table.copy() if self.robot.count > 2 else self._none
+        return FaultReport(True, table, statistic, self.threshold, speed, self.sizes())
 
     def sizes(self) -> LastingSizes:
         """Return the ratio of each wheel and the play of each steering, with or without alarm."""

@@ -136,7 +136,8 @@ def forget(state: Channels) -> None:
 
 def report(state: Channels) -> ChannelReport | None:
     """Return the contradictions, None without one."""
-    if not (state.wrong.any() or state.restarted.any()):
+    # `any` of an array costs ten times as much
+    if not (np.count_nonzero(state.wrong) or np.count_nonzero(state.restarted)):
         return None
     return ChannelReport(state.wrong != 0.0, state.ratio.copy(), state.restarted != 0.0,
                          state.offset.copy())

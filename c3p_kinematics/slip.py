@@ -270,6 +270,7 @@ class SlipMonitor:
         self._noise = math.hypot(s.noise_std, step / math.sqrt(12.0) / s.time_constant)
         self._skew = skew
         self._motion = RigidFit.new(robot.count)
+        self._alike = _alike(robot.count)
         self.state = SlipWatch.new(robot.count)
         self.use(self.state.block)
         self.reset()
@@ -366,7 +367,9 @@ class SlipMonitor:
     def report(self) -> SlipReport:
         """Return the state after the last sample."""
         state = self.state
-        slipping = bool(state.slipping[0])
-        likelihood = state.likelihood.copy() if slipping else _alike(self.robot.count)
-        return SlipReport(state.speed.copy(), int(state.suspect[0]), float(state.confidence[0]),
-                          slipping, likelihood, float(state.statistic[0]), self._limit)
+        speed = state.speed.copy()
+        statistic = float(state.statistic[0])
+        if not state.slipping[0]:
+            return SlipReport(speed, -1, 0.0, False, self._alike, statistic, self._limit)
+        return SlipReport(speed, int(state.suspect[0]), float(state.confidence[0]), True,
+                          state.likelihood.copy(), statistic, self._limit)
