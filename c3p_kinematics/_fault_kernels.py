@@ -25,7 +25,8 @@ ALONG, ACROSS, ANGLE, BOTH = 0, 1, 2, 3
 # steering axis, and of yaw; error of the angle by its integral; residual along at that angle;
 # low-passed innovation along, across; innovations of the last sample, and of that before; time
 # since a jump along, across; predicted turn since the wheel, the steering encoder last moved;
-# low-passed predicted speed along; deviation of the integrated angle
+# low-passed predicted speed along; deviation of the integrated angle; usual speed at the last
+# sample and at that before; gain of the last sample
 RX = 0
 RY = 1
 ROLLED = 2
@@ -41,6 +42,9 @@ LEAPT = 14
 UNSEEN = 16
 AHEAD = 18
 UNSURE = 19
+USUAL = 20
+EARLIER = 21
+GAIN = 22
 
 # window of the low-pass per deviation of the times of the joints: the path that a wrong time makes
 # is the same in a longer window, that of a slip grows
@@ -318,17 +322,21 @@ def follow_caster(geometry, motion, faults, i, dt):
     row[UNSURE] = min(back * math.exp(-along / offset * dt) * row[UNSURE] + more * dt, 1.0)
     row[HELD] += gain * (contact[0] - along - row[HELD])
     # what was seen of this caster beyond the others
-    usual = math.sqrt(row[ROLLED] + row[TOWED] + row[STEERED])
-    unusual = math.hypot(LEAP * noise[0], LATE_LEAP * faults.skew[0] / faults.window[0] * usual)
+    # by the speed before the last sample, whose innovation is judged: a jump raises its own speed
+    late = faults.skew[0] / faults.window[0] * row[EARLIER]
+    unusual = math.hypot(LEAP * noise[0], LATE_LEAP * late)
+    row[EARLIER] = row[USUAL]
+    row[USUAL] = math.sqrt(row[ROLLED] + row[TOWED] + row[STEERED])
     for k in range(2):
         news = contact[0] - ahead if k == 0 else across
         row[IN + k] += gain * (news - row[IN + k])
         row[LEAPT + k] += dt
         last = abs(row[LAST + k])
-        if gain * last > unusual and last > ALONE * max(abs(news), abs(row[BEFORE + k])):
+        if row[GAIN] * last > unusual and last > ALONE * max(abs(news), abs(row[BEFORE + k])):
             row[LEAPT + k] = 0.0
         row[BEFORE + k] = row[LAST + k]
         row[LAST + k] = news
+    row[GAIN] = gain
     row[AHEAD] += gain * (ahead - row[AHEAD])
     # turns predicted since the encoders last moved
     row[UNSEEN] = 0.0 if contact[0] != 0.0 else row[UNSEEN] + ahead / geometry[i, 3] * dt

@@ -16,7 +16,7 @@ from c3p_kernels.state import Number, Parts, state
 from c3p_kinematics.wiring_states import WiringWindow
 
 # numbers that the fault monitor keeps of a caster, see _fault_kernels.py
-MEMORY = 20
+MEMORY = 23
 
 # the same of lasting faults, see _lasting_kernels.py
 LASTING = 17

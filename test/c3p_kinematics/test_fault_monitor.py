@@ -152,6 +152,35 @@ def test_a_wrong_encoder_is_found_soon_and_named(kind):
     assert np.median(late) <= 0.1 and max(late) <= 0.8
 
 
+@pytest.mark.parametrize('kind', ['wheel encoder jump', 'steering encoder jump'])
+def test_a_jump_is_named_where_the_joints_of_a_sample_are_of_different_times(kind):
+    """Samples last 2 to 8 ms, and the speed of the jump itself is no reason to expect it."""
+    caster = 1
+    found = []
+    for seed in range(8):
+        robot = (C3P, FOUR)[seed % 2]
+        rng = np.random.default_rng([seed, 3])
+        angles = np.hstack(drive(robot, 60 + seed)[:2])
+        known = DT * np.arange(len(angles))
+        taken = np.cumsum(rng.uniform(0.002, 0.008, 800))
+        late = rng.normal(0.0, 0.0025, angles.shape[1])
+        seen = np.column_stack([np.interp(taken + t, known, a)
+                                for t, a in zip(late, angles.T, strict=True)])
+        column = caster + (robot.count if kind.startswith('wheel') else 0)
+        seen[AT:, column] += rng.choice([-1.0, 1.0]) * rng.uniform(1.0, 3.0)
+        monitor = FaultMonitor(robot, WHEEL, STEERING, skew=0.0025)
+        reports = []
+        for k in range(1, AT + 40):
+            dt = taken[k] - taken[k - 1]
+            steering, wheel = np.split(0.5 * (seen[k] + seen[k - 1]), 2)
+            steered, rolled = np.split((seen[k] - seen[k - 1]) / dt, 2)
+            reports.append(monitor.step(dt, steering, rolled, steered))
+        assert not any(r.alarm for r in reports[:AT - 1])
+        found.append(reports[-1])
+    assert all(r.alarm and r.caster == caster for r in found)
+    assert [r.kind for r in found] == [kind] * len(found)
+
+
 def test_a_wheel_that_spins_and_an_encoder_that_drifts_cannot_be_told():
     steering, wheel, _ = drive(C3P, 3)
     shown = broken('wheel encoder drift', steering, wheel, 1, np.random.default_rng(0))
