@@ -34,6 +34,12 @@ from c3p_kinematics._present_kernels import fit_present, fit_start, take_rates
 from c3p_kinematics._ring_kernels import go, refit
 from c3p_kinematics._row_kernels import add_creep, expect_errors, learn_errors
 from c3p_kinematics._slip_kernels import watch_slip
+from c3p_kinematics._time_kernels import (
+    correct_ages,
+    forget_motion,
+    watch_samples,
+    watch_times,
+)
 from c3p_kinematics._uncertainty_kernels import add_slopes, carry
 from c3p_kinematics._wiring_kernels import share_of_casters, watch_window
 from c3p_kinematics.odometry_states import CAPACITY, OdometryState
@@ -81,6 +87,7 @@ def step(block, geometry, spread, cross, time, dt):
     verdict, dt = inspect(s, dt)
     if verdict != MOVED:
         return verdict
+    watch_samples(s.times, s.channels, s.sample, s.latch, stamped)
     timed = compare_channels(s.channels, s.latch, s.sample, stamped)
     if not timed:
         drop_rates(s)
@@ -94,7 +101,9 @@ def step(block, geometry, spread, cross, time, dt):
     moved = move(geometry, s, dt)
     if not math.isfinite(s.motion.twist[0] + s.motion.twist[1] + s.motion.twist[2]):
         return UNDETERMINED
-    learn_errors(s.rows, s.motion, moved and usual(s), dt)
+    rolls = moved and usual(s)
+    learn_errors(s.rows, s.motion, rolls, dt)
+    learn_times(geometry, s, stamped if timed else 0.0, rolls, dt)
     correct_last_steps(geometry, s, dt)
     add_unexplained_slip(geometry, s, unexplained, dt)
     carry_on(s.place, s.motion, s.lasting, spread, cross)
@@ -177,7 +186,19 @@ def measure_step(s, timed, dt):
         s.age[0] = age
         dt = span
     put(s.sample[3], s.rate)
+    correct_ages(s.times, motion, dt)
     return dt
+
+
+@inner
+def learn_times(geometry, s, stamped, rolls, dt):
+    """Learn the times of the joints from a step, and pass their deviation to the monitors."""
+    t = s.times
+    if t.age_prior == 0.0:
+        return
+    watch_times(geometry, t, s.motion, s.rows, s.sample, stamped, rolls, dt)
+    s.slip.skew[0] = t.skew[0]
+    s.faults.skew[0] = t.skew[0]
 
 
 @inner
@@ -412,6 +433,7 @@ def start_again(block, geometry, spread, cross, time, largest):
     put(s.sample[0], s.latch[0])
     put(s.sample[1], s.latch[1])
     s.ring.count[0] = 0.0
+    forget_motion(s.times)
     drop(s.hold)
     place.moved[0] = min(place.moved[0], time)
     # a clock that was set back does not prolong the hold

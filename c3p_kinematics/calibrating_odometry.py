@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import CasterRobot
+from c3p_kinematics import joint_times
 from c3p_kinematics.calibration.online import SelfCalibration
 from c3p_kinematics.calibration.online_yaw import YawLearner
 from c3p_kinematics.calibration.parameters import CalibrationSettings, LearningSettings
@@ -62,6 +63,7 @@ class CalibratingOdometry(Odometry):
         self.calibration = SelfCalibration(robot, learning)
         self.yaw: YawLearner | None = None
         self._zero = np.zeros(robot.count)
+        self._parameters = self.calibration.parameters.copy()
         # the geometry of a copy of its own follows the estimate, in all monitors
         super().__init__(replace(robot), replace(
             settings, prior=learning.calibration.prior))
@@ -79,7 +81,9 @@ class CalibratingOdometry(Odometry):
     def reset(self, pose: ArrayLike = (0.0, 0.0, 0.0)) -> None:
         """Start again at `pose` (3,), with what was learned; as `Odometry.reset`."""
         self._interrupt()
+        times = self._state.times.block.copy()
         super().reset(pose)
+        joint_times.keep(self._state.times, times)
 
     def forget(self) -> None:
         """Return to the description; the pose stays."""
@@ -105,6 +109,10 @@ class CalibratingOdometry(Odometry):
     def _moved(self) -> None:
         # duration and hold of the step as it was integrated
         state = self._state
+        if not joint_times.settled(state.times):
+            # joints of different times would be taken for wrong lengths
+            self._interrupt()
+            return
         row = (int(state.ring.count[0]) - 1) % CAPACITY
         span = float(state.ring.steps.duration[row])
         held = state.ring.steps.held[row] != 0.0
@@ -126,6 +134,8 @@ class CalibratingOdometry(Odometry):
         """Use the present estimate of `calibration`, after it was set."""
         parameters = self.calibration.parameters
         geometry = self.robot.geometry
+        joint_times.follow_lengths(self._state.times, self._parameters, parameters)
+        self._parameters = parameters.copy()
         self._lasting.share(self.calibration.spread, self.calibration.cross)
         geometry[:, :2], geometry[:, 2] = parameters[:, 2:4], parameters[:, 1]
         geometry[:, 3] = parameters[:, 0]

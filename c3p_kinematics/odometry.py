@@ -19,9 +19,10 @@ from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics import _odometry_step as verdicts
-from c3p_kinematics import joint_channels, row_errors
+from c3p_kinematics import joint_channels, joint_times, row_errors
 from c3p_kinematics._odometry_step import SHORTEST_STEP, start_again, step
 from c3p_kinematics.gyro_fusion import GyroFusion
+from c3p_kinematics.joint_times import TimesReport
 from c3p_kinematics.measured_joints import MeasuredJoints, tyre_variance
 from c3p_kinematics.odometry_data import (
     PARAMETERS,
@@ -94,6 +95,7 @@ class Odometry:
         errors = (s.tyre_creep, s.side_slip) if place.tyre == 0.0 else (0.0, 0.0)
         row_errors.describe(self._state.rows, n, errors, self._difference_noise,
                             s.sample_skew, s.standing_distance)
+        joint_times.describe(self._state.times, n, s.sample_skew, self._difference_noise)
         Peak.of(self._state.peak.block, n, hold=s.hold, fraction=s.slip.speed_fraction,
                 creep=s.creep, rate_noise=s.rate_noise_std,
                 difference_noise=self._difference_noise)
@@ -151,6 +153,11 @@ class Odometry:
         """Creep and side slip, estimated from the residuals since `reset`."""
         return row_errors.tyre_errors(self._state.rows)
 
+    @property
+    def times(self) -> TimesReport | None:
+        """Times of the joint samples since `reset`; None before there is enough motion."""
+        return joint_times.report(self._state.times)
+
     def reset(self, pose: ArrayLike = (0.0, 0.0, 0.0)) -> None:
         """
         Start again at `pose` (3,); the next sample only latches.
@@ -189,6 +196,7 @@ class Odometry:
         for array in (state.before, state.rate):
             array[:] = math.nan
         joint_channels.forget(state.channels)
+        joint_times.forget(state.times)
         for monitor in (self._lasting, self._monitor, self._grip, self._faults, self._wiring):
             monitor.reset()
         self._skipped = 0

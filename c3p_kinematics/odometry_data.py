@@ -70,12 +70,6 @@ class OdometrySettings(OdometryParameters):
     prior : Prior or None
         Standard deviations of the described lengths and zeros from the true ones, constant along
         a drive; None if they are exact.
-    tyre_creep : float
-        Standard deviation of the creep of a wheel over a quarter of a second, as a fraction of
-        its path, from which the estimate of a drive starts.
-    side_slip : float, rad
-        The same of the side slip angle. Both 0: all equations have equal weights, and nothing is
-        estimated.
     slip : SlipSettings
     grip : GripSettings
     faults : FaultSettings
@@ -90,8 +84,6 @@ class OdometrySettings(OdometryParameters):
     standing_distance: float = setting(5e-4, least=0.0)
     hold: float = setting(1.0, least=0.0)
     prior: Prior | None = field(default_factory=Prior)
-    tyre_creep: float = setting(0.01, bounds=(0.0, 0.05))
-    side_slip: float = setting(0.005, bounds=(0.0, 0.05))
     slip: SlipSettings = field(default_factory=SlipSettings)
     grip: GripSettings = field(default_factory=GripSettings)
     faults: FaultSettings = field(default_factory=FaultSettings)

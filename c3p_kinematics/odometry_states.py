@@ -13,6 +13,7 @@ from typing import Annotated
 
 from c3p_description.model import Array
 from c3p_kernels.state import Number, Parts, state
+from c3p_kinematics.time_states import SampleTimes
 from c3p_kinematics.wiring_states import WiringWindow
 
 # numbers that the fault monitor keeps of a caster, see _fault_kernels.py
@@ -371,5 +372,6 @@ class OdometryState(Parts):
     hold: Hold
     place: Place
     rows: RowErrors
+    times: SampleTimes
     peak: Peak
     out: Output

@@ -30,6 +30,7 @@ from c3p_kinematics.ros.alarm_report import AlarmReport
 from c3p_kinematics.ros.calibration_report import report_calibration
 from c3p_kinematics.ros.channel_report import report_channels
 from c3p_kinematics.ros.node_odometry import calibration_metrics, make_odometry, retune
+from c3p_kinematics.ros.times_log import TimesLog
 from c3p_kinematics.sample_times import REPEATED
 from c3p_kinematics.singularity import singularity
 from c3p_ros.chain_messages import JointStateMessage
@@ -48,7 +49,7 @@ try:
 except ImportError:  # comes with a ROS 2 installation, not from the package registries
     SetOdometry = None
 
-# time for which a gap in the joint states is shown as a warning, s of robot time
+# time for which the cause of a gap is shown, s of robot time: the covariance keeps its cost
 GAP_SHOWN = 5.0
 
 
@@ -62,6 +63,7 @@ class SensedKinematicsNode(SuiteNode):
         values = self.parameters.value
         self._joints = SensedJointCoding(self.robot)
         self._odometry = make_odometry(self)
+        self._times = TimesLog(self, self._odometry)
         self._line, self._alive = CycleClock(), Lifeline(values.joint_state_timeout)
         self.parameters.changed = self._retune
         self._slip_due = 0.0
@@ -99,7 +101,7 @@ class SensedKinematicsNode(SuiteNode):
         shown = singularity(self.robot, self._steering)
         values = {'sigma_min of the wheel Jacobian': f'{float(shown.sigma_min):.4f}',
                   'condition of the wheel Jacobian': f'{float(shown.condition):.3g}',
-                  **calibration_metrics(self._odometry)}
+                  **calibration_metrics(self._odometry), **self._times.metrics()}
         return values if self._estimate is None else values | self._estimate.metrics()
 
     def _retune(self) -> None:
@@ -129,7 +131,6 @@ class SensedKinematicsNode(SuiteNode):
             return
         self._alarm.step(estimate)
         self._publish(estimate, stamp)
-        # the covariance keeps the cost of a gap; its cause is shown for a while
         if estimate.reason.startswith('gap'):
             self._gap_until = estimate.time + GAP_SHOWN
             self.diagnostics.condition('gap', WARN, estimate.reason)
@@ -193,11 +194,11 @@ class SensedKinematicsNode(SuiteNode):
 
     def _on_watch(self) -> None:
         condition = self.diagnostics.condition
-        timeout = self._alive.timeout
         lost = self._alive.lost(self.watch_time())
         silence = 'only the same sample, with rates of motion,' if self._repeats else 'none'
         condition('joint_states', ERROR if lost else OK,
-                  f'{silence} for {timeout} s: the pose stands still' if lost else 'coming again')
+                  f'{silence} for {self._alive.timeout} s: the pose stands still' if lost else
+                  'coming again')
         report_calibration(self.diagnostics, self._odometry)
         if self._estimate is not None:
             spin = self._estimate.spin_text()

@@ -162,9 +162,11 @@ class OdometryParameters(CheckedSettings):
         0, accelerations are judged over a window of time, and time steps follow from angles and
         rates as well. 0 for drives that sample at a common SYNC.
     sample_skew : float
-        Standard deviation of the times of the joints of one message from each other [s]; the speed
-        times it is in the noise of slip and faults, and the window of the test of faults grows
-        with it. 0 for drives that sample at a common SYNC.
+        Standard deviation of the times of the joints of one message from each other before a drive
+        [s]; the speed times it is in the noise of slip and faults, and the window of the test of
+        faults grows with it. The drive measures it, from half to twice this value, and the ages of
+        the joints, by which their angles are corrected. 0 for drives that sample at a common SYNC:
+        nothing is measured.
     rate_noise_std : float
         Noise of a contact velocity from the joint rates [m/s]; lower bound of the twist
         covariance.
@@ -181,6 +183,14 @@ class OdometryParameters(CheckedSettings):
         Growth of the yaw variance per distance driven [rad²/m].
     yaw_variance_per_radian : float
         Growth of the yaw variance per angle turned [rad²/rad].
+    tyre_creep : float
+        Standard deviation of the creep of a wheel over a quarter of a second before a drive, as a
+        fraction of its path; the drive estimates it for the weights of the equations along the
+        wheels and for the covariance of the pose. 0, with side_slip 0: equal weights, nothing is
+        estimated.
+    side_slip : float
+        Standard deviation of the side slip angle of a tyre over a quarter of a second before a
+        drive [rad]; as tyre_creep, across the wheels.
     """
 
     max_gap: float = setting(0.25, bounds=(0.001, 10.0), parameter='max_gap')
@@ -198,6 +208,8 @@ class OdometryParameters(CheckedSettings):
         3e-06, bounds=(0.0, 1.0), parameter='yaw_variance_per_metre')
     yaw_variance_per_radian: float = setting(
         1e-06, bounds=(0.0, 1.0), parameter='yaw_variance_per_radian')
+    tyre_creep: float = setting(0.01, bounds=(0.0, 0.05), parameter='tyre_creep')
+    side_slip: float = setting(0.005, bounds=(0.0, 0.05), parameter='side_slip')
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ CLASSES = {
             parameters=('max_gap', 'robust', 'stamp_jitter', 'sample_skew', 'rate_noise_std',
                         'rate_lag', 'creep', 'position_variance_per_metre',
                         'position_variance_per_radian', 'yaw_variance_per_metre',
-                        'yaw_variance_per_radian')),
+                        'yaw_variance_per_radian', 'tyre_creep', 'side_slip')),
         Generated(
             'DescriptionErrors', 'Standard deviations of the described parameters from the true '
             'ones.', groups=('description_std',), fields={

@@ -18,6 +18,7 @@ from c3p_bags.runs import mapped
 from c3p_bags.runs.run_log import Joints, Motion, Slip
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.fault_report import KINDS
+from c3p_kinematics.joint_times import TimesReport
 from c3p_kinematics.odometry import Odometry, OdometrySettings
 from c3p_kinematics.slip import SlipSettings, measured_rows, thresholds
 
@@ -49,6 +50,9 @@ class SlipReplay(NamedTuple):
         zero without an alarm of the fault monitor.
     time_constant : float, s
         Of the low-pass over the residuals: samples so far apart are independent.
+    times : TimesReport or None
+        Times of the joint samples, None where they are taken as of one instant, or without
+        enough motion.
     """
 
     time: Array
@@ -61,6 +65,7 @@ class SlipReplay(NamedTuple):
     slip: Array
     kinds: Array | None = None
     time_constant: float = SlipSettings.time_constant
+    times: TimesReport | None = None
 
 
 def replay(robot: CasterRobot, joints: Joints, settings: OdometrySettings | None = None,
@@ -94,7 +99,7 @@ def replay(robot: CasterRobot, joints: Joints, settings: OdometrySettings | None
     limit, several = thresholds(n, used.false_alarm, measured_rows(odometry.robot))
     return (Motion(joints.time, pose, twist, unknown, unknown, 'odom', 'base_link'),
             SlipReplay(joints.time, statistic, limit, slipping, suspect, without, several,
-                       slip, kinds, used.time_constant))
+                       slip, kinds, used.time_constant, odometry.times))
 
 
 def _replay(odometry: Odometry, joints: Sequence[Array], rows: Sequence[Array]) -> None:

@@ -12,6 +12,7 @@ from c3p_bags.report.gyro_answer import gyro_answer
 from c3p_bags.report.motion_panels import NEAR
 from c3p_bags.report.run import AnalysedRun
 from c3p_bags.report.slip_answer import Answer, length, percent, slip_answer
+from c3p_bags.report.times_answer import times_answer
 from c3p_bags.runs.losses import absent
 
 # fractions of all cycles: least answered and most late ones of a loop that kept time
@@ -200,4 +201,4 @@ def answers(run: AnalysedRun, numbers: Mapping[str, Any]) -> list[Answer]:
     `numbers` are those of `run_numbers`.
     """
     return _clock(run) + _incomplete(run) + _not_finite(run) + [
-        question(run, numbers) for question in QUESTIONS] + gyro_answer(run)
+        question(run, numbers) for question in QUESTIONS] + times_answer(run) + gyro_answer(run)

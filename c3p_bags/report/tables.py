@@ -90,6 +90,9 @@ def timing_table(run: AnalysedRun) -> Markup:
              f'{t.lost} missing'),
             ('rate', number(1.0 / t.period if t.period else None, '.5g') + ' Hz'),
             ('longest gap', f'{1000 * t.longest_gap:.3f} ms at {t.longest_gap_time:.2f} s')]
+    if run.slip.times is not None:
+        rows.append(('sample times', run.slip.times.text(run.robot.steering_joints,
+                                                         run.robot.wheel_joints)))
     if t.cycles:
         rows.append(('cycles answered', f'{t.answered} of {t.cycles}'))
     if len(t.latency):

@@ -108,3 +108,30 @@ def test_a_drive_with_other_thresholds_is_recomputed_to_the_last_bit(bench, tmp_
                  if name.startswith(group)}
         other = opened(recompute_bag, tmp_path / 'bag', changes=usual)
         assert other.agreement.identical < other.agreement.compared, group
+
+
+# of the errors of tyres and of the times of the joints
+ERRORS = {'tyre_creep': 0.03, 'side_slip': 0.001, 'sample_skew': 0.004}
+
+
+def test_a_drive_with_other_errors_of_tyres_and_times_is_recomputed_to_the_last_bit(bench,
+                                                                                   tmp_path):
+    node = bench.add(SensedKinematicsNode, **ERRORS)
+    recorder = bench.add(RecorderNode, bag=str(tmp_path / 'bag'), frames='never')
+    publisher = bench.publisher(JointState, 'joint_states')
+    bench.wait_for(lambda: publisher.get_subscription_count() == 2, 'both to listen')
+    drive(bench, publisher, 0)
+    counts = recorder.writer.counts
+    bench.wait_for(lambda: counts['/recorder/parameters'] and counts['/odom'], 'the recording')
+    bench.wait_for(lambda: counts['/joint_states'] == SAMPLES, 'all samples')
+    recorder.close()
+    used = node._odometry.settings
+    assert (used.tyre_creep, used.side_slip) == (0.03, 0.001)
+    found = opened(recompute_bag, tmp_path / 'bag')
+    assert {name: found.parameters[name] for name in ERRORS} == ERRORS
+    assert found.agreement.identical == found.agreement.compared == counts['/odom'] > 100
+    # they have an effect on this drive, or the comparison would show nothing
+    for name in ('tyre_creep', 'side_slip'):
+        usual = read_schema(SCHEMA)[name]['default_value']
+        other = opened(recompute_bag, tmp_path / 'bag', changes={name: usual})
+        assert other.agreement.identical < other.agreement.compared, name
