@@ -61,10 +61,6 @@ DRIVEN = {
         'test_a_spin_that_grows_stops_the_robot_and_its_doubt_covers_the_error',
     ('sensed_kinematics', 'sample_skew'):
         'c3p_bags/report/test_slip_events.py::test_the_wheel_that_slips_is_named',
-    ('sensed_kinematics', 'tyre_creep'):
-        'c3p_kinematics/test_row_errors.py::test_without_a_prior_the_weights_are_equal',
-    ('sensed_kinematics', 'side_slip'):
-        'c3p_kinematics/test_row_errors.py::test_without_a_prior_the_weights_are_equal',
     ('velocity_controller', 'friction_compensation'):
         'test_singular_start.py::test_default_leaves_even_when_friction_is_not_compensated',
     ('velocity_controller', 'escape_jerk'):
