@@ -28,8 +28,12 @@ from c3p_kinematics._odometry_kernels import add_slip
 WINDOW = 0.25
 
 # time constant of the speeds by which equations are weighted, s: a wheel of which the angle is
-# late has made a short step, and makes a long one next
-SLOW = 0.3
+# late has made a short step, and makes a long one next. Rounding and ages of angles cancel over a
+# drive only as far as the weights do not follow them
+SLOW = 0.6
+
+# time over which the rounding of a path counts as a speed, s: it makes slow wheels equal
+ROUNDING = 0.1
 
 # windows after which an older one counts 1/e, and weight of the prior in independent equations:
 # when casters swing, late angles look like side slip for a few windows
@@ -85,7 +89,7 @@ def expect_errors(rows, motion, reference, dt):
             shared += SHARED * speed * speed / n
     creep = rows.variance[0]
     slip = rows.variance[1]
-    floor = (rows.path_noise / WINDOW)**2
+    floor = (rows.path_noise / ROUNDING)**2
     mean = 0.0
     for i in range(n):
         along = rows.power[i, 0] + shared

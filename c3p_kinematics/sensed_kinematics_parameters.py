@@ -209,7 +209,7 @@ class OdometryParameters(CheckedSettings):
     yaw_variance_per_radian: float = setting(
         1e-06, bounds=(0.0, 1.0), parameter='yaw_variance_per_radian')
     tyre_creep: float = setting(0.01, bounds=(0.0, 0.05), parameter='tyre_creep')
-    side_slip: float = setting(0.005, bounds=(0.0, 0.05), parameter='side_slip')
+    side_slip: float = setting(0.002, bounds=(0.0, 0.05), parameter='side_slip')
 
 
 @dataclass(frozen=True)

@@ -77,6 +77,12 @@ def test_creep_of_tyres_costs_less_than_with_equal_weights():
     assert np.quantile(errors['learns'], 0.9) < 0.5 * np.quantile(errors['equal'], 0.9)
 
 
+def test_wheels_that_creep_hardly_turn_a_drive_whose_casters_follow():
+    # 4 m, no side slip: the steering knows the heading, from the first metre on
+    turned = [driven(C3P, drive(C3P, seed=seed), LEARNS)[1][2] for seed in range(100, 112)]
+    assert np.sqrt(np.mean(np.square(turned))) < 1e-3
+
+
 @settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(caster_robots(min_casters=3), st.integers(0, 2**16))
 def test_on_robots_of_any_shape_creep_turns_a_line_less(robot, seed):
