@@ -29,7 +29,7 @@ WINDOW = 0.25
 
 # time constant of the speeds by which equations are weighted, s: a wheel of which the angle is
 # late has made a short step, and makes a long one next. Rounding and ages of angles cancel over a
-# drive only as far as the weights do not follow them
+# drive only to the extent that weights do not follow them
 SLOW = 0.6
 
 # time over which the rounding of a path counts as a speed, s: it makes slow wheels equal
