@@ -31,7 +31,7 @@ def told(capsys, *arguments):
      'see c3p drive --help'),
     (['drive', 'east', '0', '0'], 'argument X: east: must be a finite number'),
     (['drive', '1', '0', '0', '--rate', '0'], '--rate: 0: must be a number greater than zero'),
-    ([*EXPERIMENT, '--robot', 'nobody'], "robot 'nobody' is unknown: give one of agv, c3p, "),
+    ([*EXPERIMENT, '--robot', 'nobody'], "robot 'nobody' is unknown: give one of agv, amr, "),
     (['experiment', 'round'], 'experiment round: must be one of line, '),
     (['experiment', 'slope'], 'experiment slope: plant = analytic: must be mujoco'),
     ([*EXPERIMENT, '--controller', 'pid'], 'controller = pid: must be one of paper, '),
