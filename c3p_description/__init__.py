@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     Options: TypeAlias = Mapping[str, Any] | None
 
     @overload
-    def load(name_or_path: Literal['c3p', 'c3p_25kg', 'powered_caster', 'swerve', 'tricycle_agv'],
-             options: Options = None) -> CasterRobot: ...
+    def load(name_or_path: Literal['amr', 'c3p', 'c3p_25kg', 'powered_caster', 'swerve',
+                                   'tricycle_agv', 'twin'], options: Options = None
+             ) -> CasterRobot: ...
 
     @overload
     def load(name_or_path: Literal['pvc', 'pvc_tricycle'], options: Options = None

@@ -52,7 +52,10 @@ def state_of(robot):
     """Return a joint state as the simulation and the hardware interface send it."""
     coding, n = JointCoding(robot), robot.count
     values = np.arange(1.0, 4 * n + robot.efforts + 1)
-    position, velocity, effort = coding.encode(*np.split(values, range(n, 4 * n + 1, n)))
+    steering, steering_rate, *wheels = np.split(values, range(n, 4 * n + 1, n))
+    # wheels on one pivot have its angle
+    pivot = [robot.steering_joints.index(name) for name in robot.steering_joints]
+    position, velocity, effort = coding.encode(steering[pivot], steering_rate[pivot], *wheels)
     return JointState(name=coding.names, position=position.tolist(), velocity=velocity.tolist(),
                       effort=effort.tolist())
 
