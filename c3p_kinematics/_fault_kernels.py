@@ -26,7 +26,7 @@ ALONG, ACROSS, ANGLE, BOTH = 0, 1, 2, 3
 # low-passed innovation along, across; innovations of the last sample, and of that before; time
 # since a jump along, across; predicted turn since the wheel, the steering encoder last moved;
 # low-passed predicted speed along; deviation of the integrated angle; usual speed at the last
-# sample and at that before; gain of the last sample
+# sample and at that before; gain of the last sample; squared rate of the steering angle
 RX = 0
 RY = 1
 ROLLED = 2
@@ -45,6 +45,7 @@ UNSURE = 19
 USUAL = 20
 EARLIER = 21
 GAIN = 22
+SWUNG = 23
 
 # window of the low-pass per deviation of the times of the joints: the path that a wrong time makes
 # is the same in a longer window, that of a slip grows
@@ -124,7 +125,10 @@ def hypotheses(geometry, motion, faults, dt):
         if geometry[i, 4] != 0.0:
             memory[i, ROLLED] += gain * (contact[i, 0] ** 2 - memory[i, ROLLED])
         memory[i, STEERED] += gain * (contact[i, 1] ** 2 - memory[i, STEERED])
-        noise_of(memory[i], faults, geometry[i, 2], variance[i], work.lasting[i])
+        if faults.steers[i] != 0.0:
+            swung = motion.steering_rate[i] ** 2
+            memory[i, SWUNG] += gain * (swung - memory[i, SWUNG])
+        noise_of(memory[i], faults, geometry[i, 5], variance[i], work.lasting[i])
         add(normal, right, rolling[i], axle[i], contact[i], variance[i])
     solve3(normal, right, twist)
     if not math.isfinite(twist[0] + twist[1] + twist[2]):
@@ -244,21 +248,22 @@ def clear(normal, right):
 
 
 @inner
-def noise_of(row, faults, offset, variance, lasting):
+def noise_of(row, faults, factor, variance, lasting):
     """
     Write the variances of a contact velocity along and across by the speeds in memory.
 
     Creep of a tyre and its angle of side slip are unknown sizes of their own for each wheel,
     constant over the window and in proportion to the speed; without them, as of all unknown sizes
     with a prior, the test has their covariance, which is diagonal. Joints of other times are paths
-    of the speed times the time, and other angles of the wheels. `lasting` is without these and
-    the rounding, which take themselves back.
+    of the speed times the time, and other angles of the wheels: with any offset, and to the extent
+    that the row across has its `factor`. `lasting` is without these and the rounding, which take
+    themselves back.
     """
     noise = faults.noise
     window = faults.window[0]
     late = (faults.skew[0] / window) ** 2
     # turn of a steering angle within the error of the time
-    angle = (faults.skew[0] / offset) ** 2 * row[STEERED]
+    angle = faults.skew[0] ** 2 * row[SWUNG]
     creep = noise[6] ** 2 * (row[ROLLED] + row[TOWED]) + noise[5] ** 2 * row[YAWED]
     rounding = (faults.rounding / window) ** 2
     lasting[0] = (noise[0] ** 2 + noise[2] ** 2 * row[ROLLED] + noise[4] ** 2 * row[TOWED]
@@ -266,7 +271,7 @@ def noise_of(row, faults, offset, variance, lasting):
     lasting[1] = (noise[1] ** 2 + noise[3] ** 2 * row[STEERED] + noise[4] ** 2 * row[ROLLED]
                   + creep)
     variance[0] = lasting[0] + rounding + late * row[ROLLED] + angle * row[TOWED]
-    variance[1] = lasting[1] + rounding + late * row[STEERED] + angle * row[ROLLED]
+    variance[1] = lasting[1] + rounding + late * row[STEERED] + factor**2 * angle * row[ROLLED]
 
 
 @kernel
