@@ -3,42 +3,40 @@
 
 from __future__ import annotations
 
-import csv
+import codecs
 import gzip
 import io
 import zlib
 from array import array
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import IO, cast
 
 import numpy as np
 
+from c3p_bags.importing.csv_form import FIRST_LINES, CsvNumbers, cells_of, form_of
 from c3p_bags.importing.mapping import TimeMapping
 from c3p_bags.importing.tables import LogTable, times_of
 from c3p_bags.storage.bag_writer import BagError
 from c3p_bags.storage.mcap_limits import FREE_BYTES, RATIO
 from c3p_description.texts import brief
 
-SEPARATORS = ',;\t|'
 GZIP = b'\x1f\x8b'
 
 # characters of a line, and columns
 LONGEST_LINE = 1_000_000
 MOST_COLUMNS = 10_000
 
-# words that stand for a value that was not measured
-MISSING = ('', 'nan', 'null', 'none', 'na', 'n/a', '-')
-
 
 class CsvLog:
     """
     A CSV file.
 
-    Lines that begin with ``#`` are left out. The first other line has the names of the columns if
-    none of its cells is a number. An empty cell repeats the value before it: some recorders write
-    changes only.
+    Lines that begin with ``#`` are left out, and so are those of names that a logger repeats where
+    it began anew, and a last line without its end, in which a number may be cut off. An empty cell
+    repeats the value before it: some recorders write changes only.
 
     Parameters
     ----------
@@ -54,21 +52,13 @@ class CsvLog:
         """Read the head."""
         self.path = path
         with self._lines() as lines:
-            first = next(lines, None)
-        if first is None:
+            first = [line for _, line in islice(lines, FIRST_LINES)]
+        if not first:
             raise BagError(f'{path}: has no line with columns')
-        number, line = first
-        self._separator = max(SEPARATORS, key=line.count) if any(
-            mark in line for mark in SEPARATORS) else None
-        # a comma within numbers, where another mark separates them
-        self._decimal = ',' if self._separator not in (',', None) and '.' not in line else '.'
-        cells = self._cells(line)
-        if len(cells) > MOST_COLUMNS:
-            raise BagError(f'{path}, line {number}: {len(cells)} columns exceed the limit '
-                           f'{MOST_COLUMNS}')
-        named = all(self._number(cell) is None for cell in cells if cell)
-        self.names = [cell.strip('"\' ') for cell in cells] if named else []
-        self._count = len(cells)
+        self._form = form_of(first)
+        self.names = self._form.names
+        if self._form.count > MOST_COLUMNS:
+            raise BagError(f'{path}: {self._form.count} columns exceed the limit {MOST_COLUMNS}')
 
     @contextmanager
     def _lines(self) -> Iterator[Iterator[tuple[int, str]]]:
@@ -81,9 +71,12 @@ class CsvLog:
             yield self._numbered(source, most)
 
     def _numbered(self, source: IO[bytes], most: int) -> Iterator[tuple[int, str]]:
-        text = io.TextIOWrapper(source, 'utf-8-sig', 'strict', newline=None)
         total = number = 0
         try:
+            with_mark = source.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+            source.seek(0)
+            text = io.TextIOWrapper(source, 'utf-16' if with_mark else 'utf-8-sig', 'strict',
+                                    newline=None)
             while line := text.readline(LONGEST_LINE + 1):
                 number += 1
                 total += len(line)
@@ -100,23 +93,6 @@ class CsvLog:
             raise BagError(f'{self.path}, after line {number}: cannot be unpacked ({error})'
                            ) from None
 
-    def _cells(self, line: str) -> list[str]:
-        if self._separator is None:
-            return line.split()
-        return [cell.strip() for cell in next(csv.reader([line], delimiter=self._separator))]
-
-    def _number(self, cell: str) -> float | None:
-        """Return the number in a cell; nan for a value that is missing, None for another text."""
-        cell = cell.strip('"\' ')
-        if cell.lower() in MISSING:
-            return float('nan')
-        if cell.lower() in ('true', 'false'):
-            return float(cell.lower() == 'true')
-        try:
-            return float(cell.replace(',', '.') if self._decimal == ',' else cell)
-        except ValueError:
-            return None
-
     def _place(self, column: str) -> int:
         """Return the place of a column by its name, else by its number."""
         if self.names.count(column) == 1:
@@ -124,9 +100,9 @@ class CsvLog:
         if column in self.names:
             raise BagError(f'{self.path}: {self.names.count(column)} columns are named '
                            f'{column!r}; give the number, from 1')
-        if column.isdecimal() and 1 <= int(column) <= self._count:
+        if column.isdecimal() and 1 <= int(column) <= self._form.count:
             return int(column) - 1
-        known = ', '.join(self.names) if self.names else f'1 to {self._count}, without names'
+        known = ', '.join(self.names) if self.names else f'1 to {self._form.count}, without names'
         raise BagError(f'{self.path}: no column {column!r}; it has {known[:400]}')
 
     def table(self, columns: Sequence[str], time: TimeMapping, summed: Collection[str] = ()
@@ -146,24 +122,47 @@ class CsvLog:
         places = [self._place(column) for column in wanted]
         found = [array('d') for _ in wanted]
         last = [0.0 if column in summed else float('nan') for column in wanted]
+        numbers = CsvNumbers(self._form.separator)
+        repeated = 0
+        cut = False
         with self._lines() as lines:
-            if self.names:
-                next(lines, None)
-            for number, line in lines:
-                cells = self._cells(line)
+            for number, line in islice(lines, self._form.skipped, None):
+                # a loss of power leaves zeros behind, or a part of a line
+                cut = not line.endswith('\n') or '\0' in line
+                if cut:
+                    break
+                cells = cells_of(line, self._form.separator)
+                if self.names and [cell.strip('"\' ') for cell in cells] == self.names:
+                    repeated += 1
+                    continue
                 for k, place in enumerate(places):
                     if place >= len(cells):
                         raise BagError(f'{self.path}, line {number}: {len(cells)} columns; '
                                        f'{wanted[k]!r} is number {place + 1}')
-                    value = self._number(cells[place])
-                    if value is None:
-                        raise BagError(f'{self.path}, line {number}, column {wanted[k]!r}: '
-                                       f'{brief(cells[place])} is not a number')
+                    value = self._value(numbers, cells[place], number, wanted[k])
                     # changes only: the last value holds, and an increment is zero
                     if value == value:
                         last[k] = last[k] + value if wanted[k] in summed else value
                     found[k].append(last[k])
+        remarks = []
+        if repeated:
+            remarks.append(f'{repeated} lines repeat the names of the columns, and are left out')
+        if cut:
+            remarks.append(f'line {number} has no end, or zero bytes: it is left out, and what '
+                           'follows')
         values = [np.frombuffer(one) if len(one) else np.zeros(0) for one in found]
         stamps = (times_of(values[-1], time) if time.column else
                   np.arange(len(values[0])) / time.rate + time.offset)
-        return LogTable(stamps, dict(zip(columns, values, strict=False)))
+        return LogTable(stamps, dict(zip(columns, values, strict=False)), tuple(remarks),
+                        tuple(summed))
+
+    def _value(self, numbers: CsvNumbers, cell: str, number: int, column: str) -> float:
+        """Return the number in a cell."""
+        place = f'{self.path}, line {number}, column {column!r}'
+        try:
+            value = numbers.value(cell)
+        except BagError as error:
+            raise BagError(f'{place}: {error}') from None
+        if value is None:
+            raise BagError(f'{place}: {brief(cell)} is not a number')
+        return value

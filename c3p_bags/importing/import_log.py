@@ -24,7 +24,7 @@ from c3p_bags.importing.mapping import (
     ValueMapping,
 )
 from c3p_bags.importing.ros1_log import COPIED, Ros1Log
-from c3p_bags.importing.tables import Log, LogTable, converted, usable
+from c3p_bags.importing.tables import LATEST, Log, LogTable, converted, leaps, usable
 from c3p_bags.importing.wpilog import WpiLog
 from c3p_bags.storage.bag_parameters import notes
 from c3p_bags.storage.bag_writer import BagError, BagWriter
@@ -38,11 +38,12 @@ from c3p_description.reading.urdf import from_urdf
 DESCRIPTION = '/robot_description'
 TEXT = 'std_msgs/msg/String'
 
-# latest stamp of ROS, s
-LATEST = 2.0**31
-
 # first stamp of a log whose times begin at zero or before, s: zero means "not set"
 BEGIN = 1.0
+
+
+# shortest and longest usual period of joint states, s
+USUAL_PERIOD = (2e-4, 2.0)
 
 
 class JointFacts(NamedTuple):
@@ -209,6 +210,8 @@ def _columns(logs: Sequence[tuple[Path, Log]], values: Sequence[ValueMapping], t
             continue
         found: LogTable = usable(table, path)
         remarks += [f'{path.name}: {remark}' for remark in found.remarks]
+        remarks += [f'{path.name}: {remark}' for value in values
+                    if (remark := leaps(found.values[value.column], value))]
         return found.time, [converted(found.values[value.column], value) for value in values]
     raise errors[0]
 
@@ -278,7 +281,15 @@ def _result(out: Path, messages: dict[str, int], duration: float,
             gap = float(steps.max(initial=0.0))
             for name, angle in zip(section.names, section.value.T, strict=True):
                 joints[name] = _facts(angle)
+            remarks += _period_remark(period)
     return Imported(out, messages, duration, period, gap, joints, remarks)
+
+
+def _period_remark(period: float) -> list[str]:
+    """Return a remark on a period that joint states of a robot hardly have."""
+    if not period or USUAL_PERIOD[0] <= period <= USUAL_PERIOD[1]:
+        return []
+    return [f'a sample every {period:.3g} s: check the unit of the time']
 
 
 def _facts(angle: Array) -> JointFacts:

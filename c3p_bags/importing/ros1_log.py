@@ -17,6 +17,7 @@ from rosbags.typesys import Stores, get_typestore
 
 from c3p_bags.importing.mapping import TimeMapping
 from c3p_bags.importing.tables import Events, LogTable, held, times_of
+from c3p_bags.runs.clock_steps import find_steps
 from c3p_bags.storage.bag_writer import BagError
 from c3p_bags.storage.mcap_limits import FREE_BYTES, RATIO
 from c3p_bags.storage.unpacking import MOST_BYTES, unpack_some
@@ -101,26 +102,32 @@ class Ros1Log:
                 raise BagError(f'{self.path}: no column {column!r}: must be TOPIC#FIELD, with a '
                                f'topic of {", ".join(sorted(self.kinds))[:400]}')
             paths.setdefault(topic, []).append((column, field))
-        rows: dict[str, list[tuple[float, float]]] = {column: [] for column in wanted}
+        rows: dict[str, list[tuple[float, float, float]]] = {column: [] for column in wanted}
         for number, (topic, recorded, message) in enumerate(self.messages(list(paths))):
             stamp = 1e-9 * _stamp(message, recorded)
             for column, field in paths[topic]:
                 value = self._value(message, field, column, number)
-                rows[column].append((stamp, value))
-        events = {column: Events(*np.array(found).reshape(-1, 2).T)
-                  for column, found in rows.items()}
+                rows[column].append((stamp, 1e-9 * recorded, value))
+        tables = {column: np.array(found).reshape(-1, 3) for column, found in rows.items()}
+        # the clock of the stamps was set while that of the recorder was not
+        back = any((find_steps(np.rint(1e9 * found[:, 0]).astype(np.int64)).by < 0).any()
+                   for found in tables.values())
+        remarks = ('the clock of the stamps was set back: the times of recording are used',) if (
+            back) else ()
+        events = {column: Events(found[:, int(back)], found[:, 2])
+                  for column, found in tables.items()}
         events |= {column: events[column]._replace(value=np.cumsum(events[column].value))
                    for column in summed}
         first = events[columns[0]]
         if time.column:
             stamps = held({'time': events[time.column]}, first.time)['time']
             return LogTable(times_of(stamps, time), held(
-                {c: events[c] for c in columns}, first.time))
+                {c: events[c] for c in columns}, first.time), remarks)
         order = np.argsort(first.time, kind='stable')
         at = first.time[order]
         return LogTable(at + time.offset, held({c: Events(
             *(part[np.argsort(events[c].time, kind='stable')] for part in events[c]))
-            for c in columns}, at))
+            for c in columns}, at), remarks)
 
     def _value(self, message: Any, field: str, column: str, number: int) -> float:
         """Return the number at a path in a message."""

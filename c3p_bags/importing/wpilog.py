@@ -215,7 +215,7 @@ class WpiLog:
             values[name] = np.concatenate([np.zeros(0), *rows])
             if name in summed:
                 values[name] = np.cumsum(values[name])
-        return LogTable(times_of(stamps, mapping), values)
+        return LogTable(times_of(stamps, mapping), values, (), tuple(summed))
 
 
 def _flat(records: Sequence[tuple[float, Array]], summed: bool) -> Events:
