@@ -34,7 +34,7 @@ class CsvForm(NamedTuple):
         None: blanks.
     names : list of str
         Of the columns; empty without a line of names.
-    count : int
+    columns : int
         Number of columns.
     skipped : int
         Lines above the first row of numbers: title, names, units.
@@ -42,7 +42,7 @@ class CsvForm(NamedTuple):
 
     separator: str | None
     names: list[str]
-    count: int
+    columns: int
     skipped: int
 
 
@@ -66,7 +66,7 @@ def form_of(lines: Sequence[str]) -> CsvForm:
     Examples
     --------
     >>> form_of(['made by hand', 't;pos.x', 's;rad', '1,5;2,5', '1,6;2,5'])
-    CsvForm(separator=';', names=['t', 'pos.x'], count=2, skipped=3)
+    CsvForm(separator=';', names=['t', 'pos.x'], columns=2, skipped=3)
     """
     def usual(separator: str | None) -> tuple[int, int]:
         """Return the usual number of cells, and how many lines have it."""

@@ -57,8 +57,8 @@ class CsvLog:
             raise BagError(f'{path}: has no line with columns')
         self._form = form_of(first)
         self.names = self._form.names
-        if self._form.count > MOST_COLUMNS:
-            raise BagError(f'{path}: {self._form.count} columns exceed the limit {MOST_COLUMNS}')
+        if self._form.columns > MOST_COLUMNS:
+            raise BagError(f'{path}: {self._form.columns} columns exceed the limit {MOST_COLUMNS}')
 
     @contextmanager
     def _lines(self) -> Iterator[Iterator[tuple[int, str]]]:
@@ -100,9 +100,9 @@ class CsvLog:
         if column in self.names:
             raise BagError(f'{self.path}: {self.names.count(column)} columns are named '
                            f'{column!r}; give the number, from 1')
-        if column.isdecimal() and 1 <= int(column) <= self._form.count:
+        if column.isdecimal() and 1 <= int(column) <= self._form.columns:
             return int(column) - 1
-        known = ', '.join(self.names) if self.names else f'1 to {self._form.count}, without names'
+        known = ', '.join(self.names) if self.names else f'1 to {self._form.columns}, without names'
         raise BagError(f'{self.path}: no column {column!r}; it has {known[:400]}')
 
     def table(self, columns: Sequence[str], time: TimeMapping, summed: Collection[str] = ()
