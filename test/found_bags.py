@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 import struct
 import sys
+import zlib
 from typing import NamedTuple
 
 import lz4.frame
@@ -54,7 +55,8 @@ def definition(kind):
 
 
 def write_mcap(path, rows, packing='', chunk=50, message_index=True, index=True, statistics=True,
-               summary=True, chunked=True, profile='ros2', encoding='cdr', others=()):
+               summary=True, chunked=True, profile='ros2', encoding='cdr', others=(),
+               checksum=False):
     """
     Write an MCAP file, as other writers do; each option leaves something out.
 
@@ -93,7 +95,8 @@ def write_mcap(path, rows, packing='', chunk=50, message_index=True, index=True,
         packed = PACK[packing](block)
         times = [row.time for row in part]
         place = len(body)
-        record = _record(6, struct.pack('<QQQI', min(times), max(times), len(block), 0)
+        record = _record(6, struct.pack('<QQQI', min(times), max(times), len(block),
+                                     zlib.crc32(block) if checksum else 0)
                          + _text(packing) + struct.pack('<Q', len(packed)) + packed)
         body += record
         offsets, indexes = b'', b''

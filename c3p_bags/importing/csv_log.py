@@ -102,7 +102,8 @@ class CsvLog:
                            f'{column!r}; give the number, from 1')
         if column.isdecimal() and 1 <= int(column) <= self._form.columns:
             return int(column) - 1
-        known = ', '.join(self.names) if self.names else f'1 to {self._form.columns}, without names'
+        known = (', '.join(self.names) if self.names else
+                 f'1 to {self._form.columns}, without names')
         raise BagError(f'{self.path}: no column {column!r}; it has {known[:400]}')
 
     def table(self, columns: Sequence[str], time: TimeMapping, summed: Collection[str] = ()

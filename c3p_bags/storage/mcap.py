@@ -78,11 +78,11 @@ def _blocks(file: BinaryIO) -> Iterator[bytes]:
     """Yield blocks of records as they are stored, those of chunks unpacked."""
     for code, content in _top_records(file):
         if code == CHUNK:
-            *_, size, _, length = CHUNK_HEAD.unpack_from(content)
+            *_, size, checksum, length = CHUNK_HEAD.unpack_from(content)
             begin = CHUNK_HEAD.size + length
             packing = content[CHUNK_HEAD.size:begin].decode('utf-8')
             # 8 bytes after the name hold the size of the packed records
-            yield unpack(packing, content[begin + 8:], size)
+            yield unpack(packing, content[begin + 8:], size, checksum)
         else:
             yield RECORD.pack(code, len(content)) + content
 

@@ -103,8 +103,8 @@ class McapFile:
                     file.seek(block.place)
                     # the summary may lack channels
                     waiting += messages_of_block(
-                        unpack(block.packing, file.read(block.packed), block.size), channels,
-                        wanted)
+                        unpack(block.packing, file.read(block.packed), block.size,
+                               block.checksum), channels, wanted)
         except (struct.error, OverflowError) as error:
             raise ValueError(f'{error}') from error
         waiting.sort(key=by_time_of)

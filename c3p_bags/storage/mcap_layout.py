@@ -22,7 +22,8 @@ class McapBlock(NamedTuple):
     Records that are read together: those of a chunk, or messages outside of chunks.
 
     Where they begin in the file, stored and unpacked size, compression (``''``, ``'lz4'``,
-    ``'zstd'``), and the times of the first and the last message [ns], as the file states them.
+    ``'zstd'``), the times of the first and the last message [ns], as the file states them, and the
+    CRC-32 of the unpacked records (0: not stated).
     """
 
     place: int
@@ -31,6 +32,7 @@ class McapBlock(NamedTuple):
     packing: str
     first: int
     last: int
+    checksum: int = 0
 
 
 class McapSchema(NamedTuple):

@@ -130,7 +130,7 @@ def _chunk(file: BinaryIO, place: int, length: int) -> McapBlock:
     """Return where the data of a chunk are, by its head."""
     front = _content(file, place + RECORD.size, min(length, FRONT))
     try:
-        first, last, size, _, name = CHUNK_HEAD.unpack_from(front)
+        first, last, size, checksum, name = CHUNK_HEAD.unpack_from(front)
         begin = CHUNK_HEAD.size + name
         packing = front[CHUNK_HEAD.size:begin].decode('utf-8')
         packed, = struct.unpack_from('<Q', front, begin)
@@ -139,7 +139,8 @@ def _chunk(file: BinaryIO, place: int, length: int) -> McapBlock:
     if begin + 8 + packed > length or size > MOST_BYTES or (not packing and size != packed):
         raise ValueError(f'a chunk of {length} bytes with {packed} of data that unpack to {size}: '
                          f'the limit is {MOST_BYTES}')
-    return McapBlock(place + RECORD.size + begin + 8, packed, size, packing, first, last)
+    return McapBlock(place + RECORD.size + begin + 8, packed, size, packing, first, last,
+                     checksum)
 
 
 def _check_inner(block: bytes, mode: str, layout: McapLayout) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from typing import Any, BinaryIO
+from zlib import crc32
 
 # largest unpacked chunk or message: rosbag2 writes chunks of about 1 MB, but does not split
 # messages
@@ -55,14 +56,16 @@ def unpack_some(packing: str, data: bytes, most: int) -> bytes:
     return found
 
 
-def unpack(packing: str, data: bytes, size: int) -> bytes:
+def unpack(packing: str, data: bytes, size: int, checksum: int = 0) -> bytes:
     """
     Return unpacked data of exactly `size` bytes; parameters as for `unpack_some`.
+
+    `checksum` is their CRC-32; 0: not known. Damaged data may well unpack, to other numbers.
 
     Raises
     ------
     ValueError
-        Another size, more than 100 MB, another compression, or damaged data.
+        Another size, more than 100 MB, another compression, damaged data, or another checksum.
     """
     if size > MOST_BYTES:
         raise ValueError(f'a chunk of {size} bytes exceeds the limit {MOST_BYTES}')
@@ -75,6 +78,8 @@ def unpack(packing: str, data: bytes, size: int) -> bytes:
         more = 'more than ' if len(found) > size else ''
         raise ValueError(f'a chunk of {size} bytes that unpacks to {more}'
                          f'{min(len(found), size)}')
+    if checksum and crc32(found) != checksum:
+        raise ValueError(f'a chunk of {size} bytes whose checksum is wrong: it is damaged')
     return found
 
 

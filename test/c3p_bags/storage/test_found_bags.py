@@ -349,3 +349,21 @@ def test_a_database_without_definitions_is_repaired(tmp_path):
     shutil.rmtree(tmp_path / 'new')
     repair(folder / 'a_0.db3', tmp_path / 'new')
     assert read(tmp_path / 'new')[0] == expected(ROWS)
+
+
+@pytest.mark.filterwarnings('ignore::c3p_bags.storage.bag.BagWarning')
+def test_a_chunk_with_another_checksum_is_refused_and_left_out_by_repair(tmp_path):
+    """Damaged bytes are numbers as well."""
+    folder = folder_of(tmp_path)
+    file = write_mcap(folder / 'a.mcap', ROWS, checksum=True)
+    write_metadata(folder, ROWS, ['a.mcap'])
+    assert read(folder)[0] == expected(ROWS)
+    data = file.read_bytes()
+    place = data.index(ROWS[120].data)
+    file.write_bytes(data[:place + 6] + b'\x55' + data[place + 7:])
+    with Bag(folder) as bag:
+        for messages in (bag.raw, lambda: bag.unordered(bag.topics)):
+            with pytest.raises(BagError, match=r'checksum is wrong.*c3p repair'):
+                list(messages())
+    done = repair(folder, tmp_path / 'whole')
+    assert sum(done.messages.values()) == len(ROWS) - 50 and done.lost
