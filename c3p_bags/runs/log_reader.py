@@ -12,9 +12,9 @@ from c3p_bags.runs import mapped
 from c3p_bags.runs.columns import Column, read_columns
 from c3p_bags.runs.run_log import Goal, Health, Joints, Motion, RunLog, Series, Slip
 from c3p_bags.runs.time_axis import TimeAxis
+from c3p_bags.runs.unusable_joints import unusable_joints
 from c3p_bags.storage import log_fields as fields
 from c3p_bags.storage.bag import JOINT_STATES, Bag
-from c3p_bags.storage.bag_writer import BagError
 from c3p_description.model import CasterRobot
 from c3p_ros.wheel_slip import TOPIC as SLIP
 
@@ -50,12 +50,14 @@ def read_run(bag: Bag, robot: CasterRobot, namespace: str | None = None,
                          progress, broken)
     columns = {names[name]: column for name, column in found.items() if len(column.recorded)}
     if JOINT_STATES not in columns:
-        raise BagError(f'bag {bag}: no message on {space}/{JOINT_STATES} has the joints '
-                       f'{list(robot.sensed_joints)}')
+        raise unusable_joints(bag, f'{space}/{JOINT_STATES}', robot)
     log = _assemble(bag.path, columns, {t: topic.count for t, topic in bag.topics.items()},
                     {names[name]: count for name, count in broken.items() if count})
     for column in columns.values():
         mapped.give_back(column.recorded, column.stamp, column.place, *column.values)
+    if log.axis is not None and log.axis.unstamped and columns[JOINT_STATES].stamp.any():
+        bag.remark(f'{log.axis.unstamped} joint states have no stamp of their own: their times of '
+                   'recording are used')
     for step in log.clock_steps[:MOST_REMARKS]:
         bag.remark(step.text())
     if len(log.clock_steps) > MOST_REMARKS:

@@ -22,8 +22,8 @@ from c3p_bags.runs.columns import read_columns
 from c3p_bags.runs.losses import last_rows, missing, related
 from c3p_bags.runs.odometry_inputs import GyroFeed, Samples
 from c3p_bags.runs.run_bag import finite_rows, odometry_numbers
+from c3p_bags.runs.unusable_joints import unusable_joints
 from c3p_bags.storage.bag import Bag
-from c3p_bags.storage.bag_writer import BagError
 from c3p_bags.storage.log_fields import Reader, TopicRows, joint_reader
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.odometry import Odometry, OdometryEstimate, OdometrySettings
@@ -117,9 +117,8 @@ def read_samples(bag: Bag, robot: CasterRobot, space: str = '',
     joints, odom = f'{space}/joint_states', f'{space}/odom'
     found = read_columns(bag, {joints: _angles(joint_reader(robot)), odom: _every_number},
                          progress)
-    if joints not in found:
-        raise BagError(f'bag {bag}: no message on {joints} has the joints '
-                       f'{list(robot.sensed_joints)}')
+    if joints not in found or not len(found[joints].recorded):
+        raise unusable_joints(bag, joints, robot)
     column = found[joints]
     odometry = found.get(odom)
     return (Samples(column.recorded, column.stamp, column.values[0]),

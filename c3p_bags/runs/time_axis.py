@@ -26,12 +26,15 @@ class TimeAxis:
         Stamp of the first joint states, ns.
     steps : tuple of ClockStep
         Of the clock by which joint states are stamped.
+    unstamped : int
+        Joint states without a stamp of their own: not set, or the same for all.
     """
 
     def __init__(self, joints: Column) -> None:
         """Find the steps of both clocks."""
-        # a driver without a clock
-        stamp = joints.stamp if joints.stamp.any() else joints.recorded
+        stamp, self.unstamped = _stamps(joints)
+        # what else carries such stamps has them from the joint states
+        self._stamped = self.unstamped < len(stamp) or not joints.stamp.any()
         self.start = int(stamp[0])
         found = find_steps(stamp, *joints.values[2:4])
         self._stamps = TimeLines(joints.place, stamp, found)
@@ -67,10 +70,28 @@ class TimeAxis:
 
         recorded = self._recordings.corrected(column.place, column.recorded)
         stamp = self._stamps.corrected(column.place, column.stamp)
-        found = mapped.computed(time, recorded, stamp, (column.stamp != 0) & stamped)
+        known = (column.stamp > 0) & (stamped and self._stamped)
+        found = mapped.computed(time, recorded, stamp, known)
         mapped.give_back(column.recorded, column.stamp, self._recorded, self._on_recording,
                          self._on_stamps)
         return found
+
+
+def _stamps(joints: Column) -> tuple[Array, int]:
+    """Return the stamps of joint states, and how many were replaced by times of recording."""
+    known = joints.stamp > 0
+    count = int(np.sum(known))
+    # a driver without a clock, or with one that stands
+    if not count or (count > 1 and not np.ptp(joints.stamp[known]) and np.ptp(joints.recorded)):
+        return joints.recorded, len(known)
+    if count == len(known):
+        return joints.stamp, 0
+    # the clock of the stamps is ahead of that of the recorder as in the messages beside them
+    ahead = (joints.stamp - joints.recorded)[known]
+    place = np.arange(len(known))
+    found = joints.recorded + ahead[0] + np.rint(np.interp(
+        place, place[known], (ahead - ahead[0]).astype(float))).astype(np.int64)
+    return np.where(known, joints.stamp, found), len(known) - count
 
 
 def _common(recorded: Array, stamped: StampSteps) -> StampSteps:

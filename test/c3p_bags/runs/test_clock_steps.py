@@ -175,3 +175,33 @@ def test_every_reader_of_a_run_says_it(rows, tmp_path):
     for use in (lambda bag: read_run(bag, C3P), lambda bag: recompute_bag(bag, 'c3p')):
         with Bag(tmp_path / 'a.mcap') as bag, pytest.warns(match='the clock was set'):
             use(bag)
+
+
+def with_stamps(rows, stamp_of):
+    """Return the rows, whose joint states have the stamps of `stamp_of` of their numbers."""
+    found = []
+    number = 0
+    for row in rows:
+        if row.topic == '/joint_states':
+            stamp = stamp_of(number)
+            number += 1
+            if stamp is not None:
+                row = row._replace(data=row.data[:4] + struct.pack('<iI', *stamp) + row.data[12:])
+        found.append(row)
+    return found
+
+
+UNSTAMPED = {'some not set': lambda k: (0, 0) if k % 50 == 7 else None,
+             'the first ones not set': lambda k: (0, 0) if k < 40 else None,
+             'some negative': lambda k: (-1, 0) if k % 50 == 7 else None,
+             'all the same': lambda k: (5, 0)}
+
+
+@pytest.mark.parametrize('stamp_of', UNSTAMPED.values(), ids=UNSTAMPED)
+def test_stamps_that_were_not_set_are_replaced_by_times_of_recording(rows, tidy, tmp_path,
+                                                                     stamp_of):
+    numbers, _, remarks = numbers_of(tmp_path, with_stamps(rows, stamp_of))
+    for name in ('time_s', 'duration_s', 'distance_m', 'moving_s', 'final_error_m',
+                 'path_error_max_m', 'reached'):
+        assert numbers[name] == pytest.approx(tidy[0][name], abs=0.02), name
+    assert not numbers['clock_steps'] and 'have no stamp of their own' in remarks[0]

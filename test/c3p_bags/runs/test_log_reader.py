@@ -111,7 +111,7 @@ def test_a_bag_without_joint_states_says_so(run, tmp_path):
 
 def test_joint_states_of_another_robot_say_so(bag):
     other = replace(ODD, wheel_joints=('a', 'b', 'c'))
-    with pytest.raises(BagError, match="'a', 'b', 'c'"):
+    with pytest.raises(BagError, match='no a, b, c among'):
         opened(read_run, bag, other)
 
 
