@@ -35,6 +35,8 @@ def add_doctor(commands: Any) -> None:
 def checks(arguments: argparse.Namespace) -> Iterator[Check]:
     """Yield every answer, the cheap ones first."""
     from c3p_bringup.doctor import code, computer, laws, robot, ros
+    from c3p_bringup.doctor.check import Level
+    from c3p_bringup.doctor.joint_times import joint_times
 
     yield computer.python()
     yield from computer.packages()
@@ -58,7 +60,11 @@ def checks(arguments: argparse.Namespace) -> Iterator[Check]:
     if _there('can') and _there('canopen') and _there('serial'):
         yield from _bus(arguments)
     if _there('rclpy') and not arguments.no_network:
-        yield ros.other_robots()
+        company = ros.other_robots()
+        yield company
+        # of a robot that is running
+        if company.level is not Level.OK:
+            yield joint_times()
 
 
 def _bus(arguments: argparse.Namespace) -> Iterator[Check]:
