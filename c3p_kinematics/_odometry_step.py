@@ -111,7 +111,6 @@ def step(block, geometry, spread, cross, time, dt):
     if moved:
         take_rates(s, timed, dt)
         fit_present(geometry, s.place, s.peak, s.lasting, spread, s.out)
-        put_rows(s.out.present.unit, s.motion.unit)
     else:
         put(s.grip.twist, s.out.twist)
         put_rows(s.motion.residual, s.out.residual)
