@@ -87,7 +87,8 @@ class ParameterFilter:
             n = self.robot.count
             _window_kernels.rate_rows(np.ascontiguousarray(self.parameters),
                                       self.last[0] + 0.5 * turned, (rolled, turned),
-                                      np.ones((n, 2)), twist, residual, own, rows)
+                                      np.ascontiguousarray(self.robot.geometry[:, 4:]), twist,
+                                      residual, own, rows)
             full = np.zeros((n, 2, n, 5))
             full[np.arange(n), :, np.arange(n)] = own
             # both ends of a step are rounded

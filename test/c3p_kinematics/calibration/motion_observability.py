@@ -84,13 +84,14 @@ def rows(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike) -> Array:
     _, (angles, twists) = batched(n, steering=(steering, n), twist=(twist, 3))
     wheel, steer, _ = inverse(robot, angles, twists)
     parameters = parameters_of(robot)
+    factors = np.ascontiguousarray(robot.geometry[:, 4:])
     out = np.empty((len(angles), 2 * n - 3, 5 * n))
     residual = np.empty((n, 2))
     own = np.empty((n, 2, kernels.PER_CASTER))
     fitted = np.empty(3)
     velocity = np.empty((n, 2, 3))
     for k in range(len(angles)):
-        if not kernels.rate_rows(parameters, angles[k], (wheel[k], steer[k]), robot.rows.copy(),
+        if not kernels.rate_rows(parameters, angles[k], (wheel[k], steer[k]), factors,
                                  fitted, residual, own, velocity):
             raise ValueError(f'steering[{k}] = {angles[k].tolist()}: all contact points coincide')
         full = np.zeros((n, 2, n, kernels.PER_CASTER))
