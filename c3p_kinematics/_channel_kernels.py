@@ -103,18 +103,38 @@ def correct_leaps(c, latch, sample, dt):
     if c.known[0] < TOGETHER or dt > LOST * c.usual[0]:
         return
     casters = 0
+    alone = False
     for i in range(n):
         for k in range(2):
             c.since[k, i] += dt
             change = wrap_angle(sample[k, i] - latch[k, i])
             if leaps(c, k, i, change, sample[2 + k, i], dt):
                 note_leap(c, k, i, change, dt)
+                alone = alone or restarts_alone(c, k, i, sample[k, i], dt)
         casters += c.since[0, i] < TOGETHER or c.since[1, i] < TOGETHER
-    if casters < 2:
+    if casters < 2 and not alone:
         return
     note_others(c, latch, sample, dt)
     for i in range(n):
         take_leap(c, latch, sample, i)
+
+
+@inner
+def restarts_alone(c, k, i, angle, dt):
+    """
+    Return whether an encoder that has leapt to `angle` of the sample has restarted on its own.
+
+    A leap of one caster is left to the fault monitor. A wheel below its pivot has one spare
+    equation fewer, and a single steered wheel none, so that the monitor finds it late or not at
+    all: there a leap to where the encoder begins to count is enough, and one back.
+    """
+    if c.length[0, i] > 0.0:
+        return False
+    near = STILL + abs(c.last[k, i]) * dt
+    if k == 1:
+        return abs(angle) < near
+    return (abs(wrap_angle(angle + c.offset[i] - c.zero[i])) < near
+            or (c.offset[i] != 0.0 and abs(wrap_angle(c.offset[i] + c.leap[0, i])) < LEAP))
 
 
 @inner
