@@ -123,7 +123,7 @@ def test_a_report_is_the_same_with_columns_in_files(monkeypatch):
                                 strict=True):
             np.testing.assert_array_equal(ours, theirs)
     for ours, theirs in zip(found.slip, expected.slip, strict=True):
-        np.testing.assert_array_equal(ours, theirs)
+        np.testing.assert_equal(ours, theirs)
 
 
 def standing(path, count):
