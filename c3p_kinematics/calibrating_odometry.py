@@ -21,9 +21,6 @@ from c3p_kinematics.odometry import (
 from c3p_kinematics.odometry_states import CAPACITY
 from c3p_kinematics.slip import vectors
 
-# time of motion within which ages of the joints settle, s: if they do not, the lengths are wrong
-SETTLES = 3.0
-
 
 class CalibratingOdometry(Odometry):
     """
@@ -67,10 +64,6 @@ class CalibratingOdometry(Odometry):
         self.yaw: YawLearner | None = None
         self._zero = np.zeros(robot.count)
         self._parameters = self.calibration.parameters.copy()
-        # lengths by which the ages of the joints were measured, and changes that make these void
-        self._timed_by = self._parameters
-        self._unsettled = 0.0
-        self._void = learning.calibration.prior.deviations(robot).reshape(-1, 5)
         # the geometry of a copy of its own follows the estimate, in all monitors
         super().__init__(replace(robot), replace(
             settings, prior=learning.calibration.prior))
@@ -116,14 +109,12 @@ class CalibratingOdometry(Odometry):
     def _moved(self) -> None:
         # duration and hold of the step as it was integrated
         state = self._state
-        row = (int(state.ring.count[0]) - 1) % CAPACITY
-        span = float(state.ring.steps.duration[row])
-        settled = joint_times.settled(state.times)
-        self._unsettled = 0.0 if settled else self._unsettled + span
-        if 0.0 < self._unsettled < SETTLES:
+        if not joint_times.settled(state.times):
             # joints of different times would be taken for wrong lengths
             self._interrupt()
             return
+        row = (int(state.ring.count[0]) - 1) % CAPACITY
+        span = float(state.ring.steps.duration[row])
         held = state.ring.steps.held[row] != 0.0
         good = not (self._monitor.slipping or held or self._faults.alarm)
         motion = (state.motion.steering - self._zero, state.motion.wheel_rate * span,
@@ -145,9 +136,6 @@ class CalibratingOdometry(Odometry):
         geometry = self.robot.geometry
         joint_times.follow_lengths(self._state.times, self._parameters, parameters)
         self._parameters = parameters.copy()
-        if np.any(np.abs(parameters - self._timed_by) > self._void):
-            joint_times.forget_ages(self._state.times)
-            self._timed_by = self._parameters
         self._lasting.share(self.calibration.spread, self.calibration.cross)
         geometry[:, :2], geometry[:, 2] = parameters[:, 2:4], parameters[:, 1]
         geometry[:, 3] = parameters[:, 0]

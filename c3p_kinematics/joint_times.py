@@ -146,16 +146,6 @@ def forget(state: SampleTimes) -> None:
     state.age_deviation[:] = state.age_prior
 
 
-def forget_ages(state: SampleTimes) -> None:
-    """Measure the ages anew; what is known of stamps, repeats and rates stays."""
-    for field in (state.information, state.right, state.factor, state.unknown, state.age,
-                  state.applied, state.evidence, state.count, state.apart, state.windows):
-        field[:] = 0.0
-    state.changing[:] = state.skew_prior
-    state.skew[:] = state.skew_prior
-    state.age_deviation[:] = state.age_prior
-
-
 def keep(state: SampleTimes, known: Array) -> None:
     """Continue with what was `known`, a copy of the block, where the motion begins anew."""
     if not SampleTimes.of(known, state.age.shape[1]).windows[0]:
