@@ -50,6 +50,11 @@ LEAST_CHANGING = 0.05
 # instant differ by chance, and some by more than by their deviations
 CERTAIN = 2.0
 
+# deviation of the evidence so far along a change of the lengths, in such changes: a zero that has
+# been set, or a wheel that has stopped slipping, is another description, and its contradiction to
+# the motion before is no age. Several, as a calibration follows in many steps
+DRIFT = 5.0
+
 # part of a new age that is applied at once, and largest change, s: angles must not leap
 PART_APPLIED = 0.5
 MOST_APPLIED = 1e-3
@@ -204,3 +209,31 @@ def follow_lengths(block, before, after):
     for a in range(5 * n):
         t.unknown[a] -= t.column_of[a]
     take_off(t)
+    doubt_before(t)
+
+
+@inner
+def doubt_before(t):
+    """
+    Take the motion before as uncertain by a change δ of the unknowns, that in `column_of`.
+
+    The covariance grows by D² δ δᵀ with D = `DRIFT`, at the same estimate. With the information I:
+
+        I ← I − g (I δ) (I δ)ᵀ,  r ← r − g (I δ) (δᵀ r),  g = D²/(1 + D² δᵀ I δ)
+    """
+    m = len(t.right)
+    known = 0.0
+    along = 0.0
+    for a in range(m):
+        total = 0.0
+        for b in range(m):
+            low = min(a, b)
+            total += t.information[max(a, b), low] * t.column_of[b]
+        t.moved_by[a] = total
+        known += total * t.column_of[a]
+        along += t.right[a] * t.column_of[a]
+    gain = DRIFT**2 / (1.0 + DRIFT**2 * known)
+    for a in range(m):
+        t.right[a] -= gain * t.moved_by[a] * along
+        for b in range(a + 1):
+            t.information[a, b] -= gain * t.moved_by[a] * t.moved_by[b]

@@ -48,7 +48,8 @@ class SampleTimes(Parts):
     variance: Annotated[Array, 'n', 2]      # of them, m²
     signature: Annotated[Array, '2n', '5n']  # their derivatives by the unknowns, m
     column: Annotated[Array, '2n']          # one of a span
-    column_of: Annotated[Array, '5n']       # of an inverse
+    column_of: Annotated[Array, '5n']       # of an inverse, or a change of the unknowns
+    moved_by: Annotated[Array, '5n']        # right sides by that change
     before: Annotated[Array, 'n', 2]        # residuals of the last span without ages, m
     information: Annotated[Array, '5n', '5n']   # by all windows, without the prior
     right: Annotated[Array, '5n']           # right side of the normal equations

