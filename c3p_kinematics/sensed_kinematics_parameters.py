@@ -180,9 +180,11 @@ class OdometryParameters(CheckedSettings):
     position_variance_per_radian : float
         Growth of the position variance per angle turned [m²/rad].
     yaw_variance_per_metre : float
-        Growth of the yaw variance per distance driven [rad²/m].
+        Growth of the yaw variance per distance driven [rad²/m], beside that by tyre_creep and
+        side_slip. If both are 0, 0.000003 covers the creep of usual tyres.
     yaw_variance_per_radian : float
-        Growth of the yaw variance per angle turned [rad²/rad].
+        Growth of the yaw variance per angle turned [rad²/rad], beside that by tyre_creep and
+        side_slip. If both are 0, 0.000001 covers the creep of usual tyres.
     tyre_creep : float
         Standard deviation of the creep of a wheel over a quarter of a second before a drive, as a
         fraction of its path; the drive estimates it for the weights of the equations along the
@@ -205,9 +207,9 @@ class OdometryParameters(CheckedSettings):
     position_variance_per_radian: float = setting(
         1e-07, bounds=(0.0, 1.0), parameter='position_variance_per_radian')
     yaw_variance_per_metre: float = setting(
-        3e-06, bounds=(0.0, 1.0), parameter='yaw_variance_per_metre')
+        3e-07, bounds=(0.0, 1.0), parameter='yaw_variance_per_metre')
     yaw_variance_per_radian: float = setting(
-        1e-06, bounds=(0.0, 1.0), parameter='yaw_variance_per_radian')
+        1e-07, bounds=(0.0, 1.0), parameter='yaw_variance_per_radian')
     tyre_creep: float = setting(0.01, bounds=(0.0, 0.05), parameter='tyre_creep')
     side_slip: float = setting(0.002, bounds=(0.0, 0.05), parameter='side_slip')
 
