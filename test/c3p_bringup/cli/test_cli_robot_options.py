@@ -45,9 +45,6 @@ def test_every_command_with_a_robot_takes_its_options():
 
 
 @pytest.mark.parametrize(('words', 'says'), [
-    (['--robot', '{}'], 'c3p experiment: {}: joint wheel_joint_2: the wheel stands 0.02 m beside '
-     'its pivot'),
-    (['--robot', '{}'], '--robot-option tolerance=0.02,'),
     (['--robot', '{}', '--robot-option', 'tolerance'], "robot option 'tolerance': expected NAME="),
     (['--robot', '{}', '--robot-option', 'tolerances=1'], 'tolerances = 1: unknown key beside a'),
     (['--robot-option', 'tolerance=1'], 'options of which robot? Give --robot'),
@@ -59,7 +56,15 @@ def test_what_cannot_be_is_one_line(words, says, lateral, tmp_path, monkeypatch,
     assert len(lines) == 1 and says.format(lateral) in lines[0]
 
 
-def test_the_remedy_in_the_error_is_accepted(lateral):
+def test_a_wheel_beside_its_pivot_is_refused_after_its_remedy(lateral, capsys):
+    assert main(['experiment', 'line', '--robot', str(lateral)]) == 2
+    warning, refusal = capsys.readouterr().err.splitlines()
+    assert 'joint wheel_joint_2: the wheel stands 0.02 m beside its pivot' in warning
+    assert '--robot-option tolerance=0.02,' in warning
+    assert 'control are not possible yet, because wheel 2 is beside the pivot' in refusal
+
+
+def test_the_remedy_in_the_warning_is_accepted(lateral):
     arguments = parser().parse_args(['drive', '1', '0', '0', '--robot', str(lateral),
                                      '--robot-option', 'tolerance=0.02',
                                      '--robot-option', 'casters.torque_limit=0.9'])
