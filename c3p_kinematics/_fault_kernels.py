@@ -75,8 +75,8 @@ LAPSE = 0.1
 # time in which the odds of slip fall to 1/e, s: none lasts for ever
 SLIP_TIME = 3.0
 
-# path without an alarm that proves the description, m: before it what only both measurements of a
-# caster explain is as well that of casters that are exchanged, or have other signs
+# path without an alarm that proves the description, m: before it casters that are exchanged, or
+# have other signs, are as likely as one whose two measurements are both wrong
 PROVED = 0.3
 
 # largest statistic: beyond, exponentials are zero
@@ -126,7 +126,8 @@ def hypotheses(geometry, motion, faults, dt):
             memory[i, ROLLED] += gain * (contact[i, 0] ** 2 - memory[i, ROLLED])
         memory[i, STEERED] += gain * (contact[i, 1] ** 2 - memory[i, STEERED])
         if faults.steers[i] != 0.0:
-            memory[i, SWUNG] += gain * (motion.steering_rate[i] ** 2 - memory[i, SWUNG])
+            swung = motion.steering_rate[i] ** 2
+            memory[i, SWUNG] += gain * (swung - memory[i, SWUNG])
         noise_of(memory[i], faults, geometry[i, 5], variance[i], work.lasting[i])
         add(normal, right, rolling[i], axle[i], contact[i], variance[i])
     solve3(normal, right, twist)
@@ -254,8 +255,9 @@ def noise_of(row, faults, factor, variance, lasting):
     Creep of a tyre and its angle of side slip are unknown sizes of their own for each wheel,
     constant over the window and in proportion to the speed; without them, as of all unknown sizes
     with a prior, the test has their covariance, which is diagonal. Joints of other times are paths
-    of the speed times the time, and other angles of the wheels, across by the `factor` of
-    the row. `lasting` is without these and the rounding, which take themselves back.
+    of the speed times the time, and other angles of the wheels: with any offset, and to the extent
+    that the row across has its `factor`. `lasting` is without these and the rounding, which take
+    themselves back.
     """
     noise = faults.noise
     window = faults.window[0]
@@ -361,8 +363,7 @@ def weigh(faults, keep, part):
     """
     n = len(faults.evidence)
     lasts = keep**LAPSE
-    proved = faults.proved[0] >= PROVED
-    later = -math.expm1(-faults.since[0] / SLIP_TIME) if proved else 0.0
+    later = -math.expm1(-faults.since[0] / SLIP_TIME)
     evidence = faults.evidence
     prior = faults.prior
     posterior = faults.posterior
@@ -371,6 +372,8 @@ def weigh(faults, keep, part):
     for i in range(n):
         for k in range(4):
             cost = reduced * faults.statistic[i, k] + (OCCAM if k == BOTH else 0.0)
+            if k == BOTH and faults.proved[0] < PROVED:
+                cost = max(cost, faults.several)
             evidence[i, k] = keep * evidence[i, k] + part * cost
         # the residual that remains without this caster, and by and by that of the best fault of
         # one of its encoders, since no slip lasts for ever
@@ -394,7 +397,3 @@ def weigh(faults, keep, part):
     for i in range(n):
         for k in range(4):
             posterior[i, k] /= total
-        if not proved:
-            # it must not vanish: one measurement of another caster would be left to explain it
-            one = posterior[i, ALONG] + posterior[i, ACROSS] + posterior[i, ANGLE]
-            posterior[i, BOTH] = min(posterior[i, BOTH], one)
