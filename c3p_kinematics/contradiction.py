@@ -21,6 +21,8 @@ class Contradiction:
     ----------
     lasts : float, s
         Duration so far, in which short interruptions do not count; 0 without one.
+    long : bool
+        The pose is unknown.
 
     Examples
     --------
@@ -38,6 +40,7 @@ class Contradiction:
     def __init__(self) -> None:
         """Start without a contradiction."""
         self.lasts = 0.0
+        self.long = False
         self._begin, self._last = math.inf, -math.inf
 
     def step(self, time: float, several: bool) -> None:
@@ -49,11 +52,7 @@ class Contradiction:
             self._begin = min(self._begin, time)
             self._last = time
         self.lasts = max(0.0, time - self._begin)
-
-    @property
-    def long(self) -> bool:
-        """True once the pose is unknown."""
-        return self.lasts >= REPORTED
+        self.long = self.lasts >= REPORTED
 
     def text(self) -> str:
         """Return the reason why the pose is unknown, empty until it is."""

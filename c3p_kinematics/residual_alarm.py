@@ -74,7 +74,8 @@ def doubt_of(estimate: OdometryEstimate, contradiction: Contradiction) -> Doubt:
         return Doubt.UNKNOWN
     faults = estimate.faults
     if not (faults.alarm or estimate.slip.slipping):
-        return Doubt.DOUBTED if turns_otherwise(estimate) else Doubt.NONE
+        reversed_yaw = estimate.gyro is not None and turns_otherwise(estimate)
+        return Doubt.DOUBTED if reversed_yaw else Doubt.NONE
     # a caster that is left out; the alarm of the slip monitor alone is of smaller residuals
     named = faults.confidence if faults.alarm else estimate.slip.confidence
     return Doubt.NONE if named >= SURE else Doubt.DOUBTED

@@ -265,10 +265,9 @@ class WiringMonitor:
         if window.right[0] < 1.0 - LEAST:
             order = np.argsort(-probability[1:], kind='stable')
             likely = tuple(self._likely(1 + int(k)) for k in order if probability[1 + k] >= LEAST)
+        reversing = [text for k, text in self._reversing if self._costs.excluded[k] == 0.0]
         return WiringReport(bool(window.doubted[0]), float(window.right[0]), likely,
-                            self._residual(0), bool(window.open[0]),
-                            tuple(text for k, text in self._reversing
-                                  if self._costs.excluded[k] == 0.0))
+                            self._residual(0), bool(window.open[0]), tuple(reversing))
 
     def _likely(self, k: int) -> LikelyWiring:
         known = k <= len(self.wirings)

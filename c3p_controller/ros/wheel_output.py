@@ -131,12 +131,14 @@ class StopReport:
         deceleration = brake if lost else self.deceleration
         stops = deceleration > 0.0
         self._stop.step(now, wheel_rate, stops, deceleration)
-        self.brakes = self._stop.accelerates or (self.brakes and stops)
+        braked = self.brakes
+        self.brakes = self._stop.accelerates or (braked and stops)
         if self.brakes:
             self._brake.begin(now, self._stop.speed)
             self.silent = self._brake.step(now, self._stop.speed) in (Effect.LATE, Effect.GROWS)
         else:
-            self._brake.end()
+            if braked:
+                self._brake.end()
             self.silent = bool(self._stop.text)
         if self._stop.text:
             self._node.interlock.stop('the stop has no effect', now)
