@@ -75,9 +75,9 @@ LAPSE = 0.1
 # time in which the odds of slip fall to 1/e, s: none lasts for ever
 SLIP_TIME = 3.0
 
-# path without an alarm that proves the description, m: before it casters that are exchanged, or
-# have other signs, are as likely as one whose two measurements are both wrong
-PROVED = 0.3
+# path without an alarm that proves the description, times `memory`: before it casters that are
+# exchanged, or have other signs, are as likely as one whose two measurements are both wrong
+PROVED = 0.15
 
 # largest statistic: beyond, exponentials are zero
 LARGEST = 1e6
@@ -372,7 +372,7 @@ def weigh(faults, keep, part):
     for i in range(n):
         for k in range(4):
             cost = reduced * faults.statistic[i, k] + (OCCAM if k == BOTH else 0.0)
-            if k == BOTH and faults.proved[0] < PROVED:
+            if k == BOTH and faults.proved[0] * faults.leak < PROVED:
                 cost = max(cost, faults.several)
             evidence[i, k] = keep * evidence[i, k] + part * cost
         # the residual that remains without this caster, and by and by that of the best fault of
