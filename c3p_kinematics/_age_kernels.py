@@ -51,8 +51,8 @@ LEAST_CHANGING = 0.05
 CERTAIN = 2.0
 
 # deviation of the evidence so far along a change of the lengths, in such changes: a zero that has
-# been set, or a wheel that has stopped slipping, is another description, and its contradiction to
-# the motion before is no age. Several, as a calibration follows in many steps
+# been set, or a wheel that has stopped slipping, is another description, and contradicts the
+# motion before without any age. Several, as a calibration follows in many steps
 DRIFT = 5.0
 
 # part of a new age that is applied at once, and largest change, s: angles must not leap

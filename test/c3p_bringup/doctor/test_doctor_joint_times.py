@@ -8,6 +8,7 @@ import pytest
 pytest.importorskip('rclpy', reason='needs rclpy')
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
 
 from c3p_bringup.cli.main import main  # noqa: E402
 from c3p_bringup.doctor import joint_times, ros  # noqa: E402
@@ -33,7 +34,9 @@ def test_the_times_of_each_node_that_states_them_are_found():
 
 
 @pytest.mark.real_time
-def test_a_robot_that_runs_is_heard(open_bench):
+def test_a_robot_that_runs_is_found_and_heard(open_bench):
+    open_bench.collect(JointState, 'joint_states', 10)
+    joints = open_bench.talker.create_publisher(JointState, 'joint_states', 10)
     publisher = open_bench.talker.create_publisher(DiagnosticArray, '/diagnostics', 10)
     message = DiagnosticArray(status=[status('sensed_kinematics', (TIMES, TEXT))])
     ended = Event()
@@ -46,11 +49,14 @@ def test_a_robot_that_runs_is_heard(open_bench):
     thread.start()
     try:
         # discovery takes longer on a busy machine
+        assert any('/joint_states from ' in ros.company(wait).text
+                   for wait in (0.5, 2.0, 5.0, 10.0))
         assert any(TEXT in joint_times.heard(wait).text for wait in (2.0, 5.0, 10.0))
     finally:
         ended.set()
         thread.join()
-    open_bench.talker.destroy_publisher(publisher)
+    for each in (joints, publisher):
+        open_bench.talker.destroy_publisher(each)
 
 
 @pytest.mark.parametrize('runs', [True, False])
