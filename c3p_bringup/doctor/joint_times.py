@@ -7,10 +7,10 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from c3p_bringup.doctor import ros
 from c3p_bringup.doctor.apart import apart
 from c3p_bringup.doctor.check import Check, ok
 from c3p_kinematics.joint_times import TIMES
-from c3p_ros.log_files import WITHOUT_FILES
 
 # time for which diagnostics are received: discovery, and two of their periods, s
 LISTEN = 4.0
@@ -23,32 +23,22 @@ def joint_times() -> Check:
 
 def heard(listen: float = LISTEN) -> Check:
     """Return the times in the diagnostics on the network, received for `listen` s at most."""
-    import rclpy
     from diagnostic_msgs.msg import DiagnosticArray
     from rclpy.executors import SingleThreadedExecutor
-    from rclpy.signals import SignalHandlerOptions
 
-    context = rclpy.Context()
-    rclpy.init(args=list(WITHOUT_FILES), context=context,
-               signal_handler_options=SignalHandlerOptions.NO)
     found: dict[str, str] = {}
 
     def keep(message: Any) -> None:
         found.update(stated(message.status))
 
-    try:
-        node = rclpy.create_node('c3p_doctor', context=context, enable_rosout=False,
-                                 start_parameter_services=False)
+    with ros.listener() as node:
         node.create_subscription(DiagnosticArray, '/diagnostics', keep, 10)
-        executor = SingleThreadedExecutor(context=context)
+        executor = SingleThreadedExecutor(context=node.context)
         executor.add_node(node)
         end = time.monotonic() + listen
         while not found and time.monotonic() < end:
             executor.spin_once(timeout_sec=0.1)
         executor.shutdown()
-        node.destroy_node()
-    finally:
-        context.try_shutdown()
     return measured(found)
 
 

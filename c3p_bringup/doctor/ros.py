@@ -7,6 +7,7 @@ import importlib.util
 import os
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from c3p_bringup.doctor.apart import ApartError, apart, value_apart
@@ -125,12 +126,11 @@ def other_robots(environment: Mapping[str, str] = os.environ,
     return apart(company, ON_AIR, 'correct domain, range and middleware, then check again')
 
 
-def company(look_around: float = LOOK_AROUND) -> Check:
-    """Return the check for other robots on the network, after a discovery time."""
+@contextmanager
+def listener() -> Iterator[Any]:
+    """Give a node of a context of its own, without log topic and services, and end both."""
     import rclpy
     from rclpy.signals import SignalHandlerOptions
-
-    from c3p_ros.endpoints import node_of
 
     context = rclpy.Context()
     rclpy.init(args=list(WITHOUT_FILES), context=context,
@@ -138,14 +138,22 @@ def company(look_around: float = LOOK_AROUND) -> Check:
     try:
         node = rclpy.create_node('c3p_doctor', context=context, enable_rosout=False,
                                  start_parameter_services=False)
+        yield node
+        node.destroy_node()
+    finally:
+        context.try_shutdown()
+
+
+def company(look_around: float = LOOK_AROUND) -> Check:
+    """Return the check for other robots on the network, after a discovery time."""
+    from c3p_ros.endpoints import node_of
+
+    with listener() as node:
         time.sleep(look_around)
         names = [name for name, _ in node.get_topic_names_and_types()
                  if name.split('/')[-1] in TOPICS]
         found = {name: sorted(map(node_of, node.get_publishers_info_by_topic(name)))
                  for name in names}
-        node.destroy_node()
-    finally:
-        context.try_shutdown()
     return judged({name: nodes for name, nodes in found.items() if nodes})
 
 
