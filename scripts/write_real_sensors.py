@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Write the table of docs/real_robots.md from runs of the experiment `real_sensors`.
+Write the table of docs/real_robots.md, and the sentence of README.md, from `real_sensors`.
 
 From the root of the repository::
 
@@ -21,7 +21,10 @@ from typing import Any
 from c3p_experiments.real_sensors.experiment import ROWS
 from c3p_experiments.real_sensors.properties import PROPERTIES, REAL
 
-PAGE = Path(__file__).parents[1] / 'docs' / 'real_robots.md'
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / 'docs' / 'real_robots.md'
+README = ROOT / 'README.md'
+SENTENCE = '<!-- real sensors -->'
 BEGIN = '<!-- figures -->'
 END = '<!-- end -->'
 TASKS = ('line', 'triangle')
@@ -34,12 +37,26 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
     parser.add_argument('files', nargs='+', type=Path, help='written by --json')
     runs = [json.loads(file.read_text('utf-8')) for file in parser.parse_args().files]
-    before, found, after = PAGE.read_text('utf-8').partition(BEGIN)
-    assert found, f'{PAGE}: {BEGIN}'
-    lines = [before + BEGIN, '', *table(runs), '', *verdicts(runs), '',
-             END + after.partition(END)[2]]
-    PAGE.write_text('\n'.join(lines), 'utf-8')
+    rewrite(PAGE, BEGIN, '\n'.join(['', '', *table(runs), '', *verdicts(runs), '', '']))
+    rewrite(README, SENTENCE, sentence(runs))
     return 0
+
+
+def rewrite(page: Path, begin: str, text: str) -> None:
+    """Put `text` between `begin` and the end after it."""
+    before, found, after = page.read_text('utf-8').partition(begin)
+    assert found, f'{page}: {begin}'
+    page.write_text(before + begin + text + END + after.partition(END)[2], 'utf-8')
+
+
+def sentence(runs: Runs) -> str:
+    """Return the errors with all properties of `real`, the worse plant's, and the alarms."""
+    line, triangle = (max(run[REAL][task]['true_error_p90_m'] for run in runs) for task in TASKS)
+    alarms = sum(run[REAL]['alarms'] for run in runs)
+    minutes = sum(60 * run[REAL]['hours'] for run in runs)
+    return (f'{100 * line:.1f} cm after 4 m and {100 * triangle:.1f} cm\nafter a triangle of 11 m '
+            f'(90 % of {runs[0]["seeds"][0]} drives), {alarms} false alarms in '
+            f'{minutes:.0f} minutes')
 
 
 def table(runs: Runs) -> list[str]:

@@ -48,3 +48,16 @@ def test_the_page_has_the_figures_of_each_property():
     begin, end = PAGE.index(write.BEGIN), PAGE.index(write.END)
     for name in PROPERTIES:
         assert f'| {name.replace("_", " ")} |' in PAGE[begin:end], name
+
+
+def test_the_readme_has_the_figures_of_the_page():
+    text = write.sentence([run('analytic', 0.001), run(p90=0.0166, alarms=3)])
+    assert text == ('1.7 cm after 4 m and 1.7 cm\nafter a triangle of 11 m (90 % of 50 drives), '
+                    '3 false alarms in 60 minutes')
+    readme = (ROOT / 'README.md').read_text('utf-8').partition(write.SENTENCE)[2]
+    told = readme.partition(write.END)[0].split()
+    # the worse plant of the last row
+    row = next(line for line in PAGE.splitlines() if line.startswith('| real |')).split('|')
+    for place, cells in ((0, (2, 6)), (6, (3, 7))):
+        largest = max(float(row[k].split('/')[0]) for k in cells)
+        assert abs(float(told[place]) - largest) < 0.051
