@@ -81,24 +81,33 @@ def form_of(lines: Sequence[str]) -> CsvForm:
                   and not row[0].lower().startswith('sep=')), 0)
     if _numbers(rows[title]):
         return CsvForm(separator, [], count, title)
-    names = [cell.strip('"\' ') for cell in rows[title]]
+    names = [unquoted(cell) for cell in rows[title]]
     units = len(rows) > title + 1 and any(rows[title + 1]) and not _numbers(rows[title + 1])
     return CsvForm(separator, names, count, title + 1 + units)
 
 
+def unquoted(cell: str) -> str:
+    """Return the text of a cell."""
+    return cell.strip('"\' ')
+
+
+def _number(text: str) -> float | None:
+    """Return a number with either decimal mark; nan for a missing one, None for another text."""
+    word = text.lower()
+    if word in MISSING:
+        return float('nan')
+    if word in ('true', 'false'):
+        return float(word == 'true')
+    try:
+        return float(text.replace(',', '.'))
+    except ValueError:
+        return None
+
+
 def _numbers(cells: Sequence[str]) -> bool:
     """Return whether any cell may be a number."""
-    for cell in cells:
-        text = cell.strip('"\' ')
-        try:
-            float(text.replace(',', '.'))
-        except ValueError:
-            if text.lower() in ('true', 'false'):
-                return True
-        else:
-            if text.lower() not in MISSING:
-                return True
-    return False
+    texts = [unquoted(cell) for cell in cells]
+    return any(text.lower() not in MISSING and _number(text) is not None for text in texts)
 
 
 class CsvNumbers:
@@ -134,14 +143,9 @@ class CsvNumbers:
             ...
         c3p_bags.storage.bag_writer.BagError: '1.500' has a decimal point, and the cells before...
         """
-        text = cell.strip('"\' ')
-        if text.lower() in MISSING:
-            return float('nan')
-        if text.lower() in ('true', 'false'):
-            return float(text.lower() == 'true')
-        try:
-            found = float(text.replace(',', '.'))
-        except ValueError:
+        text = unquoted(cell)
+        found = _number(text)
+        if found is None:
             return None
         mark = next((one for one in MARKS if one in text), '')
         if mark and self._mark not in ('', mark):

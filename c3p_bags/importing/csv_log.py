@@ -16,7 +16,13 @@ from typing import IO, cast
 
 import numpy as np
 
-from c3p_bags.importing.csv_form import FIRST_LINES, CsvNumbers, cells_of, form_of
+from c3p_bags.importing.csv_form import (
+    FIRST_LINES,
+    CsvNumbers,
+    cells_of,
+    form_of,
+    unquoted,
+)
 from c3p_bags.importing.mapping import TimeMapping
 from c3p_bags.importing.tables import LogTable, times_of
 from c3p_bags.storage.bag_writer import BagError
@@ -133,7 +139,7 @@ class CsvLog:
                 if cut:
                     break
                 cells = cells_of(line, self._form.separator)
-                if self.names and [cell.strip('"\' ') for cell in cells] == self.names:
+                if self.names and [unquoted(cell) for cell in cells] == self.names:
                     repeated += 1
                     continue
                 for k, place in enumerate(places):
