@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A publisher that goes and comes back, ten times: each node that watches it lives and says so."""
+"""A publisher that goes and comes back, again and again: each node that watches it lives on."""
 
 import subprocess
 import sys
@@ -24,6 +24,8 @@ from c3p_ros.session import Session  # noqa: E402
 from c3p_simulation.simulation_node import SimulationNode  # noqa: E402
 
 TIMES = 10
+# a process takes seconds to start and to be missed
+KILLS = 5
 # each node that watches, and the topics that others publish for it
 WATCHED = {SensedKinematicsNode: ['joint_states'], VelocityControllerNode: ['joint_states'],
            HardwareInterfaceNode: ['wheel_effort'], SimulationNode: ['wheel_effort'],
@@ -118,7 +120,7 @@ def test_a_killed_publisher_is_started_again(session):
 
     for topic in topics:
         listener.create_subscription(JointState, topic, partial(hear, topic), 10)
-    for k in range(TIMES + 1):
+    for k in range(KILLS + 1):
         talker = subprocess.Popen([sys.executable, '-c', TALKER, str(k), *topics])
         try:
             # of this publisher alone, for longer than the watch needs
