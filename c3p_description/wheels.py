@@ -75,6 +75,23 @@ def on_pivot(robot: Any) -> Any:
     return np.where(robot.fixed, 1, np.bincount(first, minlength=len(first))[first])
 
 
+def first_on_pivot(robot: Any) -> Any:
+    """
+    Return the wheel whose steering joint a wheel has, (n,): the first one on its pivot.
+
+    Examples
+    --------
+    >>> from c3p_description import load
+    >>> first_on_pivot(load('twin')).tolist()
+    [0, 0, 2, 2, 4, 4, 6, 6]
+    """
+    first = np.arange(robot.count)
+    turns = np.flatnonzero(~robot.fixed)
+    if turns.size:
+        first[turns] = turns[pivots(robot.hip_position[turns])]
+    return first
+
+
 def angle_known(robot: Any) -> Any:
     """Return which wheels have a known steering angle, (n,) bool."""
     return robot.fixed | robot.steering_encoder

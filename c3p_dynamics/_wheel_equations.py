@@ -4,15 +4,15 @@
 Compiled equations of motion of a robot on any mix of wheels: ``M q̈ = F + Σ Aᵀ λ``.
 
 The speeds q̇ are the twist ν and the steering rates that no motion determines: one for each pivot
-whose wheels stand below it (d = 0). A wheel moves with three speeds, which are rows times q̇:
+whose wheels are below it (d = 0). A wheel moves with three speeds, which are rows times q̇:
 
     s = S q̇   of its pivot along,   u = U q̇   across,   t = T q̇ = ω + θ̇_s   of its turning
 
 T is −U/d for a caster, [0 0 1] for a fixed wheel, and [0 0 1 … 1 …] below a pivot. A point that is
 c behind and β beside the pivot moves with s + β t along and u + c t across; since the wheel turns
 with t, its accelerations have the parts t (u + c t) and −t (s + β t) more. So every body of the
-robot is an inertia in a row ``base + k T``, and `add` puts it into M and F; there is nothing else
-in the equations, and no kind of wheel has terms of its own.
+robot is an inertia in a row ``S + k T``, ``U + k T`` or T, and `add` puts it into M and F; nothing
+else is in the equations, and no kind of wheel has terms of its own.
 
 `equations` is the one place where M and F are summed up. Rolling along is solved in them, with
 ``r θ̇_x = (S + b T) q̇``; that wheels without offset and fixed wheels do not slide across is not:
@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 
 from c3p_dynamics._caster_equations import platform_force
-from c3p_kernels.compiled import kernel
+from c3p_kernels.compiled import inlined, kernel
 from c3p_kernels.dense import backward, cholesky
 from c3p_kernels.dense import forward as downward
 from c3p_kernels.elementary import circle, tanh
@@ -41,6 +41,9 @@ from c3p_kernels.elementary import circle, tanh
 # stiffness across and limit of the tyre
 STIFFNESS, LIMIT = range(16, 18)
 COLUMNS = 18
+
+# rows of a wheel: S, U and T
+ALONG, ACROSS, TURN = range(3)
 
 # what turns a wheel, instead of the place of its own speed: the motion, or the platform
 TRAILS = -1
@@ -76,7 +79,7 @@ class WheelTerms(NamedTuple):
     Attributes
     ----------
     mass : (N, N) array
-        M.
+        M, on and below its diagonal.
     force : (N,) array
         F: motors and friction less the centripetal forces.
     rows : (n, 3, N) array
@@ -92,25 +95,30 @@ class WheelTerms(NamedTuple):
     drifts: np.ndarray
 
 
-@kernel
-def add(terms, base, k, turn, inertia, accel):
-    """Add an inertia whose speed is the row ``base + k turn``, and accelerates by `accel` more."""
-    mass = terms[0]
-    force = terms[1]
-    for i in range(len(base)):
-        part = inertia * (base[i] + k * turn[i])
-        if part == 0.0:
-            continue
-        force[i] -= part * accel
-        for j in range(len(base)):
-            mass[i, j] += part * (base[j] + k * turn[j])
+@inlined
+def add(mass, force, rows, part, k, axis, inertia, accel):
+    """
+    Add an inertia whose speed is the row ``rows[part] + k T``, and accelerates by `accel` more.
+
+    `rows` (3, N) are those of one wheel, and `axis` the place of its own speed if positive. On and
+    below the diagonal of M.
+    """
+    for i in range(4 if axis > 0 else 3):
+        row = i if i < 3 else axis
+        own = inertia * (rows[part, row] + k * rows[TURN, row])
+        force[row] -= own * accel
+        for j in range(i + 1):
+            column = j if j < 3 else axis
+            mass[row, column] += own * (rows[part, column] + k * rows[TURN, column])
 
 
-@kernel
-def pull(force, base, k, turn, strength):
-    """Add a force of `strength` along the row ``base + k turn``."""
-    for i in range(len(base)):
-        force[i] += strength * (base[i] + k * turn[i])
+@inlined
+def pull(force, rows, part, k, axis, strength):
+    """Add a force of `strength` along the row ``rows[part] + k T``."""
+    for i in range(3):
+        force[i] += strength * (rows[part, i] + k * rows[TURN, i])
+    if axis > 0:
+        force[axis] += strength * (rows[part, axis] + k * rows[TURN, axis])
 
 
 @kernel
@@ -125,28 +133,25 @@ def _move(model, terms, steering, speeds):
     for i in range(len(wheels)):
         x, y = wheels[i, X], wheels[i, Y]
         c, s = circle(steering[i])
-        along = rows[i, 0]
-        across = rows[i, 1]
-        turn = rows[i, 2]
-        along[0] = -s
-        along[1] = c
-        along[2] = s * y + c * x
-        across[0] = c
-        across[1] = s
-        across[2] = s * x - c * y
+        rows[i, ALONG, 0] = -s
+        rows[i, ALONG, 1] = c
+        rows[i, ALONG, 2] = s * y + c * x
+        rows[i, ACROSS, 0] = c
+        rows[i, ACROSS, 1] = s
+        rows[i, ACROSS, 2] = s * x - c * y
         axis = turning[i]
         if axis == TRAILS:
             for j in range(3):
-                turn[j] = -across[j] / wheels[i, OFFSET]
+                rows[i, TURN, j] = -rows[i, ACROSS, j] / wheels[i, OFFSET]
         else:
-            turn[2] = 1.0
+            rows[i, TURN, 2] = 1.0
             if axis != FIXED:
-                turn[axis] = 1.0
+                rows[i, TURN, axis] = 1.0
         for part in range(3):
-            total = 0.0
-            for j in range(len(speeds)):
-                total += rows[i, part, j] * speeds[j]
-            moved[i, part] = total
+            moved[i, part] = (rows[i, part, 0] * speeds[0] + rows[i, part, 1] * speeds[1]
+                              + rows[i, part, 2] * speeds[2])
+        if axis > 0:
+            moved[i, TURN] += speeds[axis]
         # rows turn with the fork: dS/dθ = −U, dU/dθ = S
         rate = moved[i, 2] - speeds[2]
         drifts[i, 0] = -rate * moved[i, 1]
@@ -164,9 +169,7 @@ def _place_platform(body, terms, speeds):
     mass[0, 0] = body[0]
     mass[1, 1] = body[0]
     mass[2, 2] = body[3]
-    mass[0, 2] = -body[2]
     mass[2, 0] = -body[2]
-    mass[1, 2] = body[1]
     mass[2, 1] = body[1]
     g0, g1, g2 = platform_force(body, 0.0, (speeds[0], speeds[1], speeds[2]), (0.0, 0.0, 0.0))
     force[0] = -g0
@@ -174,7 +177,7 @@ def _place_platform(body, terms, speeds):
     force[2] = -g2
 
 
-@kernel
+@inlined
 def friction(wheel, s, t, steering_rate):
     """Return the resisting torques of rolling, pivot and scrub of a row of `wheels`, and θ̇_x."""
     rate = (s + wheel[LATERAL] * t) / wheel[RADIUS]
@@ -193,8 +196,10 @@ def equations(model, steering, speeds, torque, terms):
     """
     wheels = model[1]
     turning = model[2]
+    mass = terms[0]
     force = terms[1]
-    rows = terms[2]
+    moved = terms[3]
+    drifts = terms[4]
     n = len(wheels)
     powered = len(torque) > n
     loss = 0.0
@@ -202,31 +207,33 @@ def equations(model, steering, speeds, torque, terms):
     _move(model, terms, steering, speeds)
     for i in range(n):
         wheel = wheels[i]
-        along = rows[i, 0]
-        across = rows[i, 1]
-        turn = rows[i, 2]
-        s, u, t = terms[3][i, 0], terms[3][i, 1], terms[3][i, 2]
-        s_drift, u_drift, t_drift = terms[4][i, 0], terms[4][i, 1], terms[4][i, 2]
+        rows = terms[2][i]
+        axis = turning[i]
+        s, u, t = moved[i, ALONG], moved[i, ACROSS], moved[i, TURN]
+        s_drift, u_drift, t_drift = drifts[i, ALONG], drifts[i, ACROSS], drifts[i, TURN]
         d, b, com = wheel[OFFSET], wheel[LATERAL], wheel[FORK_COM]
-        # fork along and across, wheel along and across, spin, and yaw of both
-        add(terms, along, 0.0, turn, wheel[FORK_MASS], s_drift + t * (u + com * t))
-        add(terms, across, com, turn, wheel[FORK_MASS], u_drift + com * t_drift - t * s)
+        # fork along and across, wheel along with its spin and across, and yaw of both
+        fork = wheel[FORK_MASS]
+        add(mass, force, rows, ALONG, 0.0, axis, fork, s_drift + t * (u + com * t))
+        add(mass, force, rows, ACROSS, com, axis, fork, u_drift + com * t_drift - t * s)
+        disc = wheel[WHEEL_MASS]
         rolling = s_drift + b * t_drift
-        add(terms, along, b, turn, wheel[WHEEL_MASS], rolling + t * (u + d * t))
-        add(terms, along, b, turn, wheel[SPIN], rolling)
-        add(terms, across, d, turn, wheel[WHEEL_MASS], u_drift + d * t_drift - t * (s + b * t))
-        add(terms, turn, 0.0, turn, wheel[YAW], t_drift)
+        turned = disc / (disc + wheel[SPIN]) if disc > 0.0 else 0.0
+        add(mass, force, rows, ALONG, b, axis, disc + wheel[SPIN],
+            rolling + turned * t * (u + d * t))
+        add(mass, force, rows, ACROSS, d, axis, disc, u_drift + d * t_drift - t * (s + b * t))
+        add(mass, force, rows, TURN, 0.0, axis, wheel[YAW], t_drift)
         # motor and friction of the wheel push along it; those of the pivot act on θ̇_s = t − ω,
         # between fork and platform, and scrub on the turning over ground
         rate = t - speeds[2]
         roll, pivot, scrub, spin = friction(wheel, s, t, rate)
         loss += roll * spin + scrub * t
-        pull(force, along, b, turn, (torque[i] - roll) / wheel[RADIUS])
-        pull(force, turn, 0.0, turn, -scrub)
-        if turning[i] != FIXED:
+        pull(force, rows, ALONG, b, axis, (torque[i] - roll) / wheel[RADIUS])
+        pull(force, rows, TURN, 0.0, axis, -scrub)
+        if axis != FIXED:
             loss += pivot * rate
             steer = (torque[n + i] if powered else 0.0) - pivot
-            pull(force, turn, 0.0, turn, steer)
+            pull(force, rows, TURN, 0.0, axis, steer)
             force[2] -= steer
     return loss
 
@@ -250,13 +257,14 @@ def tyres(model, terms):
         if model[2][i] == TRAILS:
             continue
         d = wheels[i, OFFSET]
-        slip = terms[3][i, 1] + d * terms[3][i, 2]
+        slip = terms[3][i, ACROSS] + d * terms[3][i, TURN]
         # in units of the limit
         ratio = stiffness * slip / wheels[i, LIMIT]
         root = np.sqrt(1.0 + ratio * ratio)
         secant = stiffness / root
-        drift = terms[4][i, 1] + d * terms[4][i, 2]
-        add(terms, terms[2][i, 1], d, terms[2][i, 2], secant * lead, drift + slip / lead)
+        drift = terms[4][i, ACROSS] + d * terms[4][i, TURN]
+        add(terms[0], terms[1], terms[2][i], ACROSS, d, model[2][i], secant * lead,
+            drift + slip / lead)
         lost += secant * slip * slip
         # (√(1 + x²) − 1)/x² = 1/(1 + √(1 + x²)), which has no difference of equal numbers
         held += lead * stiffness * slip * slip / (1.0 + root)
@@ -283,8 +291,11 @@ def accelerate(terms, accel_out):
 
 @kernel
 def equations_of_all(model, steering, speeds, torque, terms):
-    """Write the WheelTerms of a batch: all arrays but those of the model have it as first axis."""
+    """Write the WheelTerms of a batch, the first axis of all others than `model`, and all of M."""
     mass, force, rows, moved, drifts = terms
     for b in range(len(steering)):
         equations(model, steering[b], speeds[b], torque[b],
                   (mass[b], force[b], rows[b], moved[b], drifts[b]))
+        for i in range(mass.shape[1]):
+            for j in range(i):
+                mass[b, j, i] = mass[b, i, j]

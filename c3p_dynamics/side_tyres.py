@@ -23,6 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from c3p_description.model import GRAVITY, Array, ArrayField, CasterRobot
 
@@ -67,15 +68,15 @@ class SideTyre:
                                  f'{"" if name == "limit" else " and finite"}')
 
 
-def side_tyre(robot: CasterRobot, friction: float | None = None) -> SideTyre:
+def side_tyre(robot: CasterRobot, friction: ArrayLike | None = None) -> SideTyre:
     """
     Return the tyre law of a robot: limits of µ times the mean load of a wheel, creep `CREEP`.
 
     Parameters
     ----------
     robot : CasterRobot
-    friction : float, optional
-        µ between tyres and floor; default ``robot.tyre_friction``.
+    friction : array_like, one or (n,), optional
+        µ > 0 between tyres and floor; default ``robot.tyre_friction``.
 
     Examples
     --------
@@ -84,8 +85,8 @@ def side_tyre(robot: CasterRobot, friction: float | None = None) -> SideTyre:
     >>> round(float(tyre.limit), 1), round(float(tyre.stiffness))
     (152.0, 30401)
     """
-    friction = robot.tyre_friction if friction is None else friction
-    limit = friction * GRAVITY * robot.total_mass / robot.count
+    grip = np.asarray(robot.tyre_friction if friction is None else friction, float)
+    limit = grip * GRAVITY * robot.total_mass / robot.count
     return SideTyre(limit / CREEP, limit)
 
 

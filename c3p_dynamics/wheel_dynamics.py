@@ -37,6 +37,9 @@ from c3p_kinematics.casters import batched
 # apart have one row
 RANK_TOLERANCE = 1e-9
 
+# random steering angles at which rates of friction are compared
+POSTURES = 64
+
 
 class WheelAccelerations(NamedTuple):
     """
@@ -68,19 +71,10 @@ def turning_places(robot: CasterRobot) -> Array:
     """
     places = np.where(robot.fixed, kernels.FIXED, kernels.TRAILS)
     below = np.flatnonzero(~robot.fixed & (robot.caster_offset == 0.0))
-    first = first_on_pivot(robot)
+    first = wheels.first_on_pivot(robot)
     pivots = list(dict.fromkeys(first[below].tolist()))
     places[below] = [3 + pivots.index(first[i]) for i in below]
     return places
-
-
-def first_on_pivot(robot: CasterRobot) -> Array:
-    """Return the wheel whose steering angle a wheel has, (n,): the first one on its pivot."""
-    hips = robot.hip_position
-    free = np.flatnonzero(~robot.fixed)
-    first = np.arange(robot.count)
-    first[free] = free[wheels.pivots(hips[free])] if free.size else free
-    return first
 
 
 @lru_cache(maxsize=64)
@@ -95,7 +89,7 @@ def wheel_model(robot: CasterRobot, tyre: SideTyre | None = None) -> kernels.Whe
     ModelError
         A wheel below its pivot that turns without inertia.
     """
-    first = first_on_pivot(robot)
+    first = wheels.first_on_pivot(robot)
     losses = robot.losses.copy()
     losses[first != np.arange(robot.count), :2] = 0.0
     columns = np.column_stack([
@@ -129,14 +123,26 @@ def speeds_of(robot: CasterRobot, twist: Array, steering_rate: Array) -> Array:
 class _Motion(NamedTuple):
     """Equations of a batch of motions: leading shape, q̇ and the parts of WheelTerms."""
 
+    robot: CasterRobot
     batch: tuple[int, ...]
     speeds: Array
     terms: kernels.WheelTerms
 
-    def side(self, robot: CasterRobot) -> tuple[Array, Array]:
+    def along(self) -> Array:
+        """Return the rows S + b T (B, n, N), of r θ̇_x."""
+        rows = self.terms.rows
+        return rows[:, :, 0] + self.robot.lateral_offset[:, None] * rows[:, :, 2]
+
+    def steering(self) -> Array:
+        """Return the rows T − [0 0 1] (B, n, N), of θ̇_s; 0 of fixed wheels."""
+        rows = self.terms.rows[:, :, 2].copy()
+        rows[..., 2] -= 1.0
+        return rows
+
+    def side(self) -> tuple[Array, Array]:
         """Return the rows A (B, k, N) of wheels that do not trail, and their drifts (B, k)."""
-        held = wheels.believed(robot)
-        d = robot.caster_offset[held]
+        held = wheels.believed(self.robot)
+        d = self.robot.caster_offset[held]
         rows, drifts = self.terms.rows[:, held], self.terms.drifts[:, held]
         return rows[:, :, 1] + d[:, None] * rows[:, :, 2], drifts[..., 1] + d * drifts[..., 2]
 
@@ -153,7 +159,7 @@ def _equations(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike,
     batch, (angles, nu, rates, *more) = batched(
         n, steering=(steering, n), twist=(twist, 3), steering_rate=(turning, n),
         **{name: (value, sizes[name]) for name, value in torque.items()})
-    angles = np.where(robot.fixed, robot.steering_zero, angles)[:, first_on_pivot(robot)]
+    angles = np.where(robot.fixed, robot.steering_zero, angles)[:, wheels.first_on_pivot(robot)]
     speeds = speeds_of(robot, nu, rates)
     count, size = speeds.shape
     terms = kernels.WheelTerms(np.empty((count, size, size)), np.empty((count, size)),
@@ -162,7 +168,7 @@ def _equations(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike,
     push = more[-1] if 'torque' in torque else np.zeros((count, n))
     kernels.equations_of_all(tuple(wheel_model(robot, tyre)), np.ascontiguousarray(angles), speeds,
                              push, tuple(terms))
-    return _Motion(batch, speeds, terms), more
+    return _Motion(robot, batch, speeds, terms), more
 
 
 def _whitened(mass: Array, columns: Array) -> tuple[Array, Array]:
@@ -229,7 +235,7 @@ def forward(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike, steering_
             kernels.tyres(model, parts)
             kernels.accelerate(parts, accel[b])
     else:
-        rows, drifts = motion.side(robot)
+        rows, drifts = motion.side()
         columns = np.concatenate([terms.force[..., None], rows.transpose(0, 2, 1)], axis=-1)
         factor, white = _whitened(terms.mass, columns)
         free = white[..., :1]
@@ -238,8 +244,7 @@ def forward(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike, steering_
         barred = rows @ free + drifts[..., None]
         held = free - np.linalg.pinv(rows, rcond=RANK_TOLERANCE) @ barred
         accel = np.linalg.solve(factor.transpose(0, 2, 1), held)[..., 0]
-    contact = np.einsum('bij,bj->bi', terms.rows[:, :, 2], accel) + terms.drifts[..., 2]
-    steer = np.where(robot.fixed, 0.0, contact - accel[:, 2:3])
+    steer = np.einsum('bij,bj->bi', motion.steering(), accel) + terms.drifts[..., 2]
     return WheelAccelerations(accel[:, :3].reshape(*motion.batch, 3),
                               steer.reshape(*motion.batch, robot.count))
 
@@ -298,14 +303,11 @@ def inverse(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike, steering_
                                          steering_accel=steering_accel)
     terms = motion.terms
     needed = np.einsum('bij,bj->bi', terms.mass, speeds_of(robot, nudot, turned)) - terms.force
-    rows, _ = motion.side(robot)
-    along = terms.rows[:, :, 0] + robot.lateral_offset[:, None] * terms.rows[:, :, 2]
-    steer = terms.rows[:, :, 2].copy()
-    steer[..., 2] -= 1.0
     # a torque is a force times r, of steering motors times d
     lever = np.where(robot.caster_offset > 0.0, robot.caster_offset, 1.0)
-    pushes = np.concatenate([along[:, robot.driven], steer[:, robot.steered]
-                             * lever[robot.steered, None], rows], axis=1)
+    steer = motion.steering() * lever[:, None]
+    pushes = np.concatenate([motion.along()[:, robot.driven], steer[:, robot.steered],
+                             motion.side()[0]], axis=1)
     columns = np.concatenate([needed[..., None], pushes.transpose(0, 2, 1)], axis=-1)
     _, white = _whitened(terms.mass, columns)
     force = (np.linalg.pinv(white[..., 1:], rcond=RANK_TOLERANCE) @ white[..., :1])[..., 0]
@@ -313,6 +315,28 @@ def inverse(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike, steering_
     levers = np.concatenate([robot.wheel_radius[robot.driven], lever[robot.steered]])
     torque[:, robot.actuated] = force[:, :len(levers)] * levers
     return torque.reshape(*motion.batch, robot.efforts)
+
+
+def friction_rate(robot: CasterRobot) -> float:
+    """
+    Return the largest rate at which friction slows a motion, 1/s, of `POSTURES` random ones.
+
+    Dry friction counts with its slope at standstill: an explicit step must be shorter than about
+    two over this rate.
+    """
+    angles = np.random.default_rng(0).uniform(-np.pi, np.pi, (POSTURES, robot.count))
+    motion, _ = _equations(robot, angles, np.zeros(3), 0.0)
+    spin = motion.along() / robot.wheel_radius[:, None]
+    losses = wheel_model(robot).wheels[:, kernels.PIVOT_VISCOUS:kernels.SMOOTHING + 1]
+    # viscous and dry, of which the slope at standstill is the torque over the smoothing
+    smoothing = losses[:, 5]
+    pivot = losses[:, 0] + losses[:, 1] / smoothing
+    roll = losses[:, 2] + losses[:, 3] / smoothing
+    scrub = losses[:, 4] / smoothing
+    slopes = np.concatenate([np.sqrt(slope)[:, None] * rows for slope, rows in (
+        (pivot, motion.steering()), (roll, spin), (scrub, motion.terms.rows[:, :, 2]))], axis=1)
+    _, white = _whitened(motion.terms.mass, slopes.transpose(0, 2, 1))
+    return float(np.linalg.norm(white, 2, axis=(1, 2)).max()**2)
 
 
 def kinetic_energy(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike,

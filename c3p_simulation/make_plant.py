@@ -12,8 +12,9 @@ from c3p_description.reading.loader import load_casters
 from c3p_simulation.contact_plant.mujoco_plant import MujocoPlant, shape_of
 from c3p_simulation.plants.floor import FloorPatch
 from c3p_simulation.plants.parameter_errors import ParameterErrors, perturbed
-from c3p_simulation.plants.plant import AnalyticPlant, JointSample, Plant
+from c3p_simulation.plants.plant import JointSample, Plant
 from c3p_simulation.plants.sensors import SensedPlant, SensorSettings
+from c3p_simulation.plants.wheel_plant import analytic_plant
 from c3p_simulation.sensor_files import AUTO, ENCODERS, read_sensors
 
 # default sensors of each plant
@@ -28,7 +29,8 @@ class PlantOptions:
     Attributes
     ----------
     friction : (n,) array_like or float
-        μ between tyres and ground; no effect on the analytic plant.
+        μ between tyres and ground; on the analytic plant that of side forces of wheels that do not
+        trail, and without effect on casters.
     slope, slope_direction : float, rad
         Inclination of the ground and downhill direction; contact plant only.
     patches : tuple of FloorPatch
@@ -79,8 +81,8 @@ def make_plant(name: str, robot: CasterRobot | str | Path, options: PlantOptions
 
     Examples
     --------
-    >>> make_plant('analytic', 'c3p').robot.name
-    'c3p'
+    >>> make_plant('analytic', 'swerve').robot.name
+    'swerve'
     """
     if name not in PLANTS:
         raise ValueError(f'plant = {name}: must be one of {", ".join(PLANTS)}')
@@ -99,7 +101,7 @@ def make_plant(name: str, robot: CasterRobot | str | Path, options: PlantOptions
         raise ValueError(f'slope = {options.slope}: the analytic plant is on level ground; choose '
                          'the plant mujoco')
     else:
-        plant = AnalyticPlant(true)
+        plant = analytic_plant(true, options.friction)
     sensors = options.sensors or PLANTS[name]
     if sensors == SensorSettings.ideal() and options.errors is None:
         return plant

@@ -21,8 +21,9 @@ from c3p_experiments.loop.controllers import Controller
 from c3p_experiments.loop.outcome import ExperimentRun, Outcome
 from c3p_simulation.contact_plant.mujoco_plant import MujocoPlant, shape_of
 from c3p_simulation.plants.floor import FloorPatch
-from c3p_simulation.plants.plant import AnalyticPlant, Plant
+from c3p_simulation.plants.plant import Plant
 from c3p_simulation.plants.sensors import SensedPlant
+from c3p_simulation.plants.wheel_plant import analytic_plant
 from c3p_simulation.sensor_files import read_sensors
 
 # prefixes of columns that depend on the computer and differ from run to run
@@ -79,7 +80,7 @@ class DrawnBench(Bench):
         if drawn.friction is None:
             if slope or patches:
                 return super().plant(slope, slope_direction, patches)
-            plant: Plant = AnalyticPlant(drawn.robot)
+            plant: Plant = analytic_plant(drawn.robot)
         else:
             plant = MujocoPlant(drawn.robot, friction=drawn.friction, slope=slope,
                                 slope_direction=slope_direction, patches=patches,

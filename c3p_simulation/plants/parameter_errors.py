@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
+from c3p_description import wheels
 from c3p_description.model import CasterRobot
 
 # perturbed friction coefficients; smoothing is numerical
@@ -87,6 +88,8 @@ def perturbed(robot: CasterRobot, seed: int, errors: ParameterErrors | None = No
     True
     """
     errors = errors or ParameterErrors()
+    # wheels on one pivot have one hip, one offset and one steering encoder
+    pivot = wheels.first_on_pivot(robot)
     names = [field.name for field in fields(errors)]
     streams = dict(zip(names, np.random.SeedSequence(seed).spawn(len(names)), strict=True))
 
@@ -100,12 +103,12 @@ def perturbed(robot: CasterRobot, seed: int, errors: ParameterErrors | None = No
              'wheel_spin_inertia', 'wheel_yaw_inertia')
     values = {name: getattr(robot, name) * (1 + error) for name, error in zip(
         heavy, draw('mass', (), (), *[(n,)] * 5), strict=True)}
-    for name in ('wheel_radius', 'caster_offset'):
-        values[name] = getattr(robot, name) * (1 + draw(name, (n,))[0])
+    values['wheel_radius'] = robot.wheel_radius * (1 + draw('wheel_radius', (n,))[0])
+    values['caster_offset'] = robot.caster_offset * (1 + draw('caster_offset', (n,))[0][pivot])
     friction = {name: robot.losses[:, k] * (1 + error) for k, (name, error) in enumerate(
         zip(FRICTION, draw('friction', *[(n,)] * len(FRICTION)), strict=True))}
     return replace(
         robot, platform_com=robot.platform_com + draw('com', (2,))[0],
-        hip_position=robot.hip_position + draw('hip_position', (n, 2))[0],
-        steering_zero=robot.steering_zero + draw('steering_zero', (n,))[0],
+        hip_position=robot.hip_position + draw('hip_position', (n, 2))[0][pivot],
+        steering_zero=robot.steering_zero + draw('steering_zero', (n,))[0][pivot],
         friction=replace(robot.friction, **friction), **values)

@@ -113,13 +113,15 @@ class PushedPlant(ABC):
     Raises
     ------
     ValueError
-        A caster offset below `LEAST_OFFSET`.
+        The offset of a caster is positive and below `LEAST_OFFSET`.
     """
 
     def __init__(self, robot: CasterRobot) -> None:
         """Start without torque or push."""
-        least = int(np.argmin(robot.caster_offset))
-        if robot.caster_offset[least] < LEAST_OFFSET:
+        # below its pivot a wheel does not trail
+        trails = np.where(robot.fixed | (robot.caster_offset == 0.0), np.inf, robot.caster_offset)
+        least = int(np.argmin(trails))
+        if trails[least] < LEAST_OFFSET:
             raise ValueError(
                 f'caster_offset = {robot.caster_offset[least]:g} m of caster {least + 1}: a '
                 f'simulation needs {LEAST_OFFSET:g} m or more, because a caster turns with v/d; '
@@ -267,6 +269,7 @@ class AnalyticPlant(PushedPlant):
 
     def __init__(self, robot: CasterRobot, substep: float = SUBSTEP) -> None:
         """Place the robot at the origin with all steering angles 0."""
+        robot.require_casters('the analytic plant')
         super().__init__(robot)
         self._substep = positive('substep', substep)
         self._state = np.zeros(8 + 2 * robot.count)

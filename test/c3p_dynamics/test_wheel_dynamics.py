@@ -13,7 +13,7 @@ from wheel_mixes import mixed_robot
 
 from c3p_description import load
 from c3p_description.model import Friction, ModelError
-from c3p_description.wheels import believed
+from c3p_description.wheels import believed, first_on_pivot
 from c3p_dynamics.caster_dynamics import (
     forward_dynamics,
     inverse_dynamics,
@@ -21,7 +21,7 @@ from c3p_dynamics.caster_dynamics import (
 from c3p_dynamics.caster_dynamics import kinetic_energy as caster_energy
 from c3p_dynamics.friction import friction_compensation
 from c3p_dynamics.side_tyres import SideTyre, side_tyre
-from c3p_dynamics.wheel_dynamics import first_on_pivot, forward, inverse, kinetic_energy
+from c3p_dynamics.wheel_dynamics import forward, inverse, kinetic_energy
 from c3p_kinematics.rolling import rolling_rates
 
 # relative to the largest acceleration; random mixes have condition numbers up to 1e4
