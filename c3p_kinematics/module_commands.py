@@ -14,43 +14,16 @@ together. Wheels beside their pivots also roll where they turn, so that the plat
 
 from __future__ import annotations
 
-import math
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
+from c3p_kinematics.module_plan import STANDING, ModuleCommand, ModulePlan
+from c3p_kinematics.module_settings import ModuleSettings
+from c3p_kinematics.module_ways import turns_to
 from c3p_kinematics.rolling import rolling_rates
 
-# speed of a pivot below which its module stays as it is, m/s
-STANDING = 1e-3
-
-# from a right angle, rad: modules within it decide together
-DOUBT = math.radians(15.0)
-
-# by which the other way must be shorter for them, rad
-CLEARLY = math.radians(5.0)
-
-
-class ModuleCommand(NamedTuple):
-    """
-    Commands of one cycle.
-
-    Attributes
-    ----------
-    steering : (n,) array, rad
-        Angles at the end of the cycle, continuous with those given.
-    steering_rate, wheel_rate : (n,) array, rad/s
-    twist : (3,) array, m/s and rad/s
-        Motion of the platform that the wheels make, ``base_link``: what fixed wheels allow of the
-        command, with the factor of the speed.
-    """
-
-    steering: Array
-    steering_rate: Array
-    wheel_rate: Array
-    twist: Array
+__all__ = ['ModuleCommand', 'ModuleSteering', 'allowed_twist']
 
 
 def allowed_twist(robot: CasterRobot, twist: ArrayLike) -> Array:
@@ -86,7 +59,16 @@ class ModuleSteering:
     Parameters
     ----------
     robot : CasterRobot
-        On wheels of any kind; those that steer below their pivots are commanded.
+        On wheels of any kind; those that steer below their pivots are commanded, and with
+        `settings` also two wheels that turn the pivot between them.
+    settings : ModuleSettings, optional
+        Limits of the motion, by which it is planned (module_plan.py). Without, the modules turn at
+        their largest rates, and the platform moves as soon as they allow it.
+
+    Attributes
+    ----------
+    plan : ModulePlan or None
+        With settings: the twist of the platform, and the modules that are behind.
 
     Examples
     --------
@@ -97,27 +79,35 @@ class ModuleSteering:
     ([0.0, 0.0, 0.0, 0.0], [-10.0, -10.0, -10.0, -10.0])
     """
 
-    def __init__(self, robot: CasterRobot) -> None:
+    def __init__(self, robot: CasterRobot, settings: ModuleSettings | None = None) -> None:
         """Store the robot; wheels roll forward until a command reverses them."""
         self.robot = robot
+        self.plan = None if settings is None else ModulePlan(robot, settings)
         self._steers = ~robot.fixed & (robot.caster_offset == 0.0)
         self._pivots = robot.hip_position @ np.array([1.0, 1.0j])
         self._backward = np.zeros(robot.count, bool)
+        self._room = np.full(robot.count, -np.inf), np.full(robot.count, np.inf)
 
     def step(self, steering: ArrayLike, twist: ArrayLike, dt: float) -> ModuleCommand:
         """
         Return the commands of a cycle of `dt` [s] towards the motion `twist` (3,).
 
-        `steering` (n,) are the present angles, rad. At standstill they are kept.
+        `steering` (n,) are the present angles, rad: with settings those measured. At standstill
+        they are kept.
         """
+        wanted = allowed_twist(self.robot, twist)
+        if self.plan is not None:
+            return self.plan.step(steering, wanted, dt)
+        return self._direct(np.asarray(steering, float), wanted, dt)
+
+    def _direct(self, angles: Array, wanted: Array, dt: float) -> ModuleCommand:
+        """Return the commands of a cycle without limits of the platform."""
         robot = self.robot
-        angles = np.asarray(steering, float)
-        wanted = allowed_twist(robot, twist)
         velocity = complex(wanted[0], wanted[1]) + 1j * wanted[2] * self._pivots
         moves = self._steers & (np.abs(velocity) > STANDING)
         # angle to the path of the pivot, rolling forward
-        ahead = np.where(moves, _wrapped(np.angle(velocity) - 0.5 * np.pi - angles), 0.0)
-        turn = self._turns(ahead, moves)
+        ahead = np.where(moves, np.angle(velocity) - 0.5 * np.pi - angles, 0.0)
+        turn, self._backward, _ = turns_to(ahead, self._backward, moves, self._room)
         rates = np.abs(turn) / robot.steering_rate_limit
         share = 1.0 if dt >= rates.max() else dt / float(rates.max())
         turned = share * turn
@@ -126,25 +116,3 @@ class ModuleSteering:
         motion = wanted * factor
         rolled = rolling_rates(robot, angles + turned, motion, rate)
         return ModuleCommand(angles + turned, rolled.steering_rate, rolled.wheel_rate, motion)
-
-    def _turns(self, ahead: Array, moves: Array) -> Array:
-        """Return the angles (n,) by which modules turn, from those for rolling forward."""
-        back = _wrapped(ahead - np.pi)
-        self._backward = self._decided(ahead, back, moves)
-        return np.where(moves, np.where(self._backward, back, ahead), 0.0)
-
-    def _decided(self, ahead: Array, back: Array, moves: Array) -> Array:
-        """Return which modules roll backward: the nearer way, and one for those in doubt."""
-        nearer = np.abs(back) < np.abs(ahead)
-        doubt = moves & (np.abs(np.abs(ahead) - 0.5 * np.pi) < DOUBT)
-        kept = np.where(moves & ~doubt, nearer, self._backward)
-        if not doubt.any():
-            return kept
-        keep = np.where(kept, np.abs(back), np.abs(ahead))[doubt].max()
-        turn = np.where(kept, np.abs(ahead), np.abs(back))[doubt].max()
-        return np.where(doubt, ~kept, kept) if turn < keep - CLEARLY else kept
-
-
-def _wrapped(angle: Array) -> Array:
-    """Return angles in (−π, π]."""
-    return np.pi - np.mod(np.pi - angle, 2.0 * np.pi)
