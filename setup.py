@@ -23,6 +23,7 @@ PROGRAMS = (
     'inverse_dynamics_node',
     'velocity_controller_node',
     'position_controller_node',
+    'module_controller_node',
     'twist_mux_node',
     'simulation_node',
     'rough_ground_node',

@@ -12,6 +12,7 @@ if TYPE_CHECKING:  # a program that has not begun must import nothing slow
 NODES = {
     'sensed_kinematics': 'c3p_kinematics.sensed_kinematics_node.SensedKinematicsNode',
     'velocity_controller': 'c3p_controller.velocity_controller_node.VelocityControllerNode',
+    'module_controller': 'c3p_controller.module_controller_node.ModuleControllerNode',
     'inverse_dynamics': 'c3p_dynamics.inverse_dynamics_node.InverseDynamicsNode',
     'position_controller': 'c3p_controller.position_controller_node.PositionControllerNode',
     'simulation': 'c3p_simulation.simulation_node.SimulationNode',

@@ -35,7 +35,7 @@ class ModuleTurns(NamedTuple):
     Attributes
     ----------
     turn : (n,) array, rad
-        From the present angle. Beyond a stop where both ways end beyond them.
+        From the present angle. Beyond a stop where neither way ends between them.
     backward : (n,) bool array
         Modules that then roll backward.
     inside : (n,) bool array
@@ -87,7 +87,7 @@ def turns_to(ahead: Array, backward: Array, moves: Array, room: tuple[Array, Arr
     """
     forward, forward_inside = _within(wrapped(ahead), room)
     back, back_inside = _within(wrapped(ahead - np.pi), room)
-    # length of both ways; one beyond a stop is longer than any
+    # lengths of the turns; one beyond a stop is longer than any
     lengths = (np.abs(forward) + np.where(forward_inside, 0.0, 10.0),
                np.abs(back) + np.where(back_inside, 0.0, 10.0))
     decided = _decided(lengths, backward, moves & free)

@@ -29,6 +29,8 @@ VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
     'sensed_kinematics': ({}, {'calibration.enabled': True, 'imu.enabled': True}),
     'position_controller': ({}, {'controller': 'paper'}),
     'velocity_controller': ({}, {'controller': 'paper'}),
+    'module_controller': ({'robot': 'swerve'},
+                          {'robot': 'swerve', 'steering_interface': 'velocity'}),
     'simulation': ({'publish_clock': True},),
     'rough_ground': ({'publish_clock': True},),
     'marker': ({}, {'robot': 'pvc_tricycle'}),

@@ -20,7 +20,7 @@ from std_msgs.msg import String
 from trajectory_msgs.msg import MultiDOFJointTrajectory
 
 from c3p_controller.command_follower import CommandFollower, LawFailure
-from c3p_controller.command_interlock import STARTING
+from c3p_controller.command_interlock import STARTING, CommandInterlock
 from c3p_controller.paper.chain import PaperChain
 from c3p_controller.ros.wheel_output import NOTHING, ChainNode, Decision
 from c3p_controller.torque_law import Preview, Sensed
@@ -39,7 +39,24 @@ WELL = OK, 'well again'
 CarryOut = Callable[[Decision, int, float], None]
 
 
-def subscribe_command(node: ChainNode, stamped: bool) -> None:
+class CommandedNode(Protocol):
+    """The parts of a node that `subscribe_command` uses."""
+
+    interlock: CommandInterlock
+    diagnostics: Diagnostics
+
+    def watch_time(self) -> float:
+        """Return the time of the watchdogs, s."""
+
+    def check_fresh(self, stamp: int, max_age: float) -> int:
+        """Return the stamp, ns, of a command; MessageError if it is too old or ahead."""
+
+    def create_subscription(self, kind: type, topic: str, callback: Callable[[Any], None],
+                            profile: Any) -> Any:
+        """Subscribe to a message type."""
+
+
+def subscribe_command(node: CommandedNode, stamped: bool) -> None:
     """Subscribe ``cmd_vel``, Twist or TwistStamped, for the interlock of `node`."""
     interlock = node.interlock
 

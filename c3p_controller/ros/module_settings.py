@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Settings of the plan of modules from the parameters of the module controller."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from c3p_controller.module_joints import ModuleJoints
+from c3p_description.model import CasterRobot
+from c3p_kinematics.module_settings import ModuleSettings
+
+# parameters from which on a limit is off
+OFF = 1e9
+
+
+def module_settings(values: Any, robot: CasterRobot, joints: ModuleJoints) -> ModuleSettings:
+    """
+    Return the settings of `values`, none beyond what the description of the robot allows.
+
+    Raises
+    ------
+    ModuleRobotError
+        Stops of another number of joints.
+    """
+    own = ModuleSettings.of(robot)
+    acceleration = min(values.acceleration, own.acceleration)
+    yaw_acceleration = min(values.yaw_acceleration, own.yaw_acceleration)
+    lower, upper = joints.stops(values.steering_lower, values.steering_upper)
+    return ModuleSettings(
+        acceleration, yaw_acceleration, acceleration / values.jerk_time,
+        yaw_acceleration / values.jerk_time,
+        stop_acceleration=min(values.stop_acceleration, own.acceleration),
+        steering_rate=values.steering_rate_limit if values.steering_rate_limit < OFF else np.inf,
+        steering_acceleration=np.minimum(values.steering_acceleration,
+                                         own.steering_acceleration),
+        steering_lower=np.where(lower <= -OFF, -np.inf, lower),
+        steering_upper=np.where(upper >= OFF, np.inf, upper),
+        steering_lag=values.steering_lag, wheel_lag=values.wheel_lag,
+        steering_gain=values.steering_gain if values.steering_interface == 'velocity' else 0.0,
+        straight_time=values.straight_time)
