@@ -17,34 +17,29 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from geometry_msgs.msg import TwistStamped
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
 
 from c3p_controller.command_interlock import CommandInterlock
 from c3p_controller.limits import limit_twist
 from c3p_controller.module_joints import ModuleJoints, ModuleRobotError
 from c3p_controller.module_watch import ModuleWatch
+from c3p_controller.ros.module_output import ModuleOutput
 from c3p_controller.ros.module_settings import module_settings
 from c3p_controller.ros.velocity_interfaces import LockReport, subscribe_command
 from c3p_controller.velocity_controller_parameters import ReferenceLimits
 from c3p_description.model import Array
 from c3p_description.reading.urdf_notes import READING
-from c3p_kinematics.casters import sensed_forward
-from c3p_kinematics.module_commands import ModuleCommand, ModuleSteering
+from c3p_kinematics.module_commands import ModuleSteering
 from c3p_kinematics.sample_times import Repetition
-from c3p_ros.cdr import PublishError
 from c3p_ros.chain_messages import JointStateMessage
 from c3p_ros.cycle import CycleClock, Lifelines, StepWatch
 from c3p_ros.diagnostics import ERROR, OK, warned
-from c3p_ros.finite import check_message
 from c3p_ros.messages import MessageError
-from c3p_ros.node import LATEST, RELIABLE, SENSOR_DATA, SuiteNode
+from c3p_ros.node import SENSOR_DATA, SuiteNode
 from c3p_ros.parameters import ParameterError
 from c3p_ros.publisher_watch import PublisherWatch
 from c3p_ros.sensed_joints import SensedJointCoding
 from c3p_ros.session import run
-from c3p_ros.twist_wire import TwistWriter
 
 # time for the last zeros to arrive before the node ends, s
 LINGER = 0.05
@@ -75,7 +70,7 @@ class ModuleControllerNode(SuiteNode):
         self._steps, self._modules_watch = StepWatch(), ModuleWatch(self.robot, values.patience)
         self._lock = LockReport(self, self.diagnostics)
         self.parameters.changed = self._retune
-        self._create_publishers(values)
+        self._output = ModuleOutput(self, self._joints)
         self.at_end(self._end)
         for text in self.robot_warnings:
             # this node drives robots that the torque laws only read
@@ -85,17 +80,6 @@ class ModuleControllerNode(SuiteNode):
         self.listen(JointState, 'joint_states', self._on_joints, SENSOR_DATA)
         self.watch(self._on_watch)
         PublisherWatch(self, 'joint_states', act=self.alive.surplus)
-
-    def _create_publishers(self, values: Any) -> None:
-        self._rates = values.steering_interface == 'velocity'
-        kind = 'steering_velocity' if self._rates else 'steering_position'
-        self._steering = self.create_publisher(
-            Float64MultiArray, f'~/{kind}', LATEST) if self._joints.steering else None
-        self._wheels = self.create_publisher(Float64MultiArray, '~/wheel_velocity', LATEST)
-        self._write_out = TwistWriter(True, values.base_frame, 'cmd_vel_out')
-        self._write_twist = TwistWriter(True, values.base_frame, 'twist')
-        self._out = self.create_publisher(TwistStamped, '~/cmd_vel_out', RELIABLE)
-        self._twist = self.create_publisher(TwistStamped, '~/twist', RELIABLE)
 
     def metrics(self) -> Mapping[str, Any]:
         """Return the metrics for the diagnostics; the joints in the order of their commands."""
@@ -116,8 +100,8 @@ class ModuleControllerNode(SuiteNode):
     def _on_joints(self, message: JointStateMessage) -> None:
         try:
             stamp = self.cycle_stamp(message.stamp, self.alive.timeout)
-            steering, steering_rate, angle, rate = self._coding.read(message)
-            if self._repetition.found(steering, steering_rate, angle, rate):
+            sample = self._coding.read(message)
+            if self._repetition.found(*sample):
                 # silent hardware: as if no message had come
                 return
             dt = self._stamps.accept(stamp)
@@ -136,10 +120,13 @@ class ModuleControllerNode(SuiteNode):
             return
         begin = time.perf_counter()
         self.interlock.rearm(now)
-        command = self._modules.step(steering, self._target(now, stamp), dt)
-        self._publish(command, stamp)
-        self._modules_watch.step(self._plan, rate, command.wheel_rate, dt)
-        self._publish_twists(command, stamp, steering, rate, steering_rate)
+        command = self._modules.step(sample[0], self._target(now, stamp), dt)
+        if not self._output.send(command, stamp):
+            self.interlock.fault('the commands are not finite')
+            self._halt()
+            return
+        self._modules_watch.step(self._plan, sample[3], command.wheel_rate, dt)
+        self._output.send_measured(stamp, sample)
         self._steps.add(time.perf_counter() - begin, None if self._simulated else dt)
 
     def _target(self, now: float, stamp: int) -> Array:
@@ -150,42 +137,11 @@ class ModuleControllerNode(SuiteNode):
         values = self.parameters.value
         return limit_twist(command, ReferenceLimits(values.speed_limit, values.yaw_rate_limit))
 
-    def _publish(self, command: ModuleCommand, stamp: int) -> None:
-        joints = self._joints.commands(command)
-        steering = joints.steering_velocity if self._rates else joints.steering_position
-        try:
-            sent = [(self._wheels, self._array(joints.wheel_velocity, 'wheel_velocity'))]
-            if self._steering is not None:
-                sent.insert(0, (self._steering, self._array(steering, 'steering')))
-        except PublishError as error:
-            self.diagnostics.withhold(error)
-            self.interlock.fault('the commands are not finite')
-            self._halt()
-            return
-        for publisher, message in sent:
-            self.publish(publisher, message)
-        self.send(self._out, self._write_out, stamp, command.twist)
-
-    @staticmethod
-    def _array(values: Array, topic: str) -> Float64MultiArray:
-        return check_message(topic, Float64MultiArray(data=values.tolist()))
-
-    def _publish_twists(self, command: ModuleCommand, stamp: int, steering: Array, rate: Array,
-                        steering_rate: Array) -> None:
-        """Publish the motion that the joints have, where their rates are known."""
-        sensed = self.robot.sensed
-        rates = np.concatenate([steering_rate, rate])[sensed]
-        if np.isfinite(rates).all():
-            found = sensed_forward(self.robot, steering, rate, steering_rate).twist
-            self.send(self._twist, self._write_twist, stamp, found)
-
     def _halt(self) -> None:
         """Stop all wheels at once; steering joints keep their angles."""
         self._plan.forget()
         self._modules_watch.forget()
-        self.publish(self._wheels, self._array(np.zeros(len(self._joints.wheels)), 'halt'))
-        if self._steering is not None and self._rates:
-            self.publish(self._steering, self._array(np.zeros(len(self._joints.steering)), 'halt'))
+        self._output.halt()
 
     def _end(self) -> None:
         """Send zeros at the end: a forward controller keeps its last command."""
@@ -213,9 +169,7 @@ class ModuleControllerNode(SuiteNode):
 
     def _look_for_listeners(self) -> None:
         """Lock without a subscriber of the commands: one that comes later must begin with zero."""
-        lacking = [publisher.topic_name for publisher in (self._steering, self._wheels)
-                   if publisher is not None and not publisher.get_subscription_count()]
-        text = f'no subscriber on {", ".join(lacking)}' if lacking else ''
+        text = f'no subscriber on {unheard}' if (unheard := self._output.unheard()) else ''
         if text:
             self.interlock.fault(text)
         self.diagnostics.condition('listener', *warned(text and (

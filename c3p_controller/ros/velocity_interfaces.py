@@ -53,7 +53,7 @@ class CommandedNode(Protocol):
 
     def create_subscription(self, kind: type, topic: str, callback: Callable[[Any], None],
                             profile: Any) -> Any:
-        """Subscribe to a message type."""
+        """Subscribe `callback` to `topic` of the type `kind`, with a QoS `profile`."""
 
 
 def subscribe_command(node: CommandedNode, stamped: bool) -> None:
