@@ -19,6 +19,7 @@ from typing import Any
 
 from c3p_bringup.modules import import_reason, of_suite
 from c3p_bringup.nodes import NODES, executable_of, module_of
+from c3p_bringup.plain_text import show_plainly
 
 # module and function of each program
 PROGRAMS = {**{executable_of(name): (module_of(name), 'main') for name in NODES},
@@ -35,6 +36,7 @@ def __getattr__(name: str) -> Callable[[], Any]:
 
 def run(module: str, function: str) -> Any:
     """Import a program and return what its `function` returns."""
+    show_plainly()
     # a command was interrupted; a node ends on request
     code = 130 if function == 'command' else 0
     before = {number: signal.signal(number, lambda *_: os._exit(code))

@@ -38,5 +38,5 @@ def experiment_of_figure(number: int, paper: str | None) -> str:
         raise ValueError(f'--paper {paper}: must be one of {", ".join(FIGURES)}')
     if number not in FIGURES[paper]:
         have = ', '.join(f'figure{n} ({name})' for n, name in FIGURES[paper].items())
-        raise ValueError(f'figure{number} of paper {paper} has no experiment; {have}')
+        raise ValueError(f'figure{number} of paper {paper} has no experiment; it has {have}')
     return FIGURES[paper][number]

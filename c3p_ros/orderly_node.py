@@ -14,6 +14,7 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from typing import Any
 
+from rclpy.exceptions import InvalidParameterTypeException
 from rclpy.node import Node
 
 from c3p_ros.rclpy_parts import drop_type_descriptions
@@ -54,7 +55,12 @@ class OrderlyNode(Node):
         """Create the node without parts."""
         self._ends = ExitStack()
         self._ended = False
-        super().__init__(name, **options)
+        try:
+            super().__init__(name, **options)
+        # of a parameter that rclpy declares itself, such as use_sim_time:=1
+        except InvalidParameterTypeException as error:
+            raise ValueError(f'{name}: {error}: write true or false, as in '
+                             '-p use_sim_time:=true') from error
 
     def at_end(self, action: Callable[[], Any]) -> None:
         """

@@ -127,11 +127,35 @@ def _robots() -> list[str]:
 
 
 def add_robot_options(command: argparse.ArgumentParser) -> None:
-    """Add ``--robot-option``, which `apply_robot_options` reads."""
+    """Add ``--robot-option`` and ``--package``, which `robot_options` reads."""
     command.add_argument('--robot-option', action='append', default=[], metavar='NAME=VALUE',
                          help='option of the reader of a URDF (tolerance, ignore, wheel_radius, '
                               'base_link, driven), or a field of the robot such as '
                               'casters.torque_limit; may be repeated')
+    command.add_argument('--package', action='append', default=[], metavar='NAME=DIR',
+                         help='folder of a ROS package that a xacro file needs, for its $(find '
+                              'NAME), where no installation has it; may be repeated')
+
+
+def robot_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """
+    Return the options of a robot in `arguments`, by name.
+
+    ValueError: a malformed option, or no such folder of a package.
+    """
+    from c3p_description.reading.robot_options import parse_option
+    from c3p_description.reading.ros_packages import package_folders
+
+    options = dict(map(parse_option, arguments.robot_option))
+    folders = {}
+    for text in arguments.package:
+        name, _, folder = text.partition('=')
+        if not (name and folder):
+            raise ValueError(f'--package {text}: expected NAME=DIR, such as '
+                             'mule_description=~/mule/mule_description')
+        folders[name] = folder
+    return {**options, **{f'packages.{name}': folder
+                          for name, folder in package_folders(folders).items()}}
 
 
 def apply_robot_options(arguments: argparse.Namespace) -> None:
@@ -140,15 +164,15 @@ def apply_robot_options(arguments: argparse.Namespace) -> None:
 
     ValueError: a malformed option, or options without a robot.
     """
-    if not hasattr(arguments, 'robot_option'):
+    # `c3p robot` hands its options to the reader, for the robot file that it writes
+    if not (hasattr(arguments, 'robot_option') and hasattr(arguments, 'robot')):
         return
     from c3p_description.reading.loader import describe
     from c3p_description.reading.robot_files import robot_file
-    from c3p_description.reading.robot_options import parse_option
 
-    options = dict(map(parse_option, arguments.robot_option))
+    options = robot_options(arguments)
     if options and not arguments.robot:
-        raise ValueError(f'--robot-option {arguments.robot_option[0]}: options of which robot? '
+        raise ValueError(f'robot option {next(iter(options))}: options of which robot? '
                          'Give --robot as well')
     if options:
         arguments.robot = robot_file(arguments.robot, options)

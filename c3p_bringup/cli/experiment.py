@@ -85,8 +85,9 @@ def run(arguments: argparse.Namespace) -> int:
     from c3p_experiments.kinds import LOOP_OPTIONS, LoopExperiment
 
     if arguments.list:
+        width = max(map(len, KNOWN)) + 1
         for experiment in KNOWN.values():
-            print(f'{experiment.name:14} {experiment.title} ({experiment.source})')
+            print(f'{experiment.name:{width}} {experiment.title} ({experiment.source})')
         return 0
     name = arguments.name
     names = [*KNOWN]
@@ -104,7 +105,8 @@ def run(arguments: argparse.Namespace) -> int:
             raise ValueError(f'experiment {name}: did you mean {" or ".join(close)}? All are '
                              'listed by --list')
         asked = 'which experiment?' if name is None else f'experiment {name}:'
-        raise ValueError(f'{asked} must be one of {", ".join(names)}, or {ALL}')
+        raise ValueError(f'{asked} must be one of {", ".join(names)}, or {ALL}; --list has their '
+                         'titles')
     if arguments.keys:
         if name != 'berthing' or given:
             raise ValueError('--keys: for the experiment berthing, without other options than '

@@ -13,9 +13,11 @@ from c3p_bringup.cli.common import (
     MISSED,
     add_controller,
     add_results,
+    add_robot_options,
     bar_of_fraction,
     make_places,
     reason,
+    robot_options,
     rows,
     show,
     write_json,
@@ -37,11 +39,7 @@ def add_robot_command(commands: argparse._SubParsersAction) -> None:
     command.add_argument('file', metavar='FILE',
                          help='path of a URDF, xacro or YAML file, or a name such as c3p. A xacro '
                               'file is a program: it runs')
-    command.add_argument('--robot-option', dest='option', action='append', default=[],
-                         metavar='NAME=VALUE',
-                         help='option of the reader of a URDF (tolerance, ignore, wheel_radius, '
-                              'base_link, driven), or a field of the robot such as '
-                              'casters.torque_limit; may be repeated')
+    add_robot_options(command)
     add_controller(command, note='of the battery: ')
     command.add_argument('--no-battery', dest='battery', action='store_false',
                          help='do not drive')
@@ -55,13 +53,12 @@ def add_robot_command(commands: argparse._SubParsersAction) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Carry out the command; return its exit code."""
     # imported when needed: plots and kernels take their time
-    from c3p_description.reading.robot_options import parse_option
     from c3p_experiments.robots.check import check_json, check_robot, unread_json
     from c3p_experiments.robots.page import write_page
 
     make_places(arguments.out, arguments.json)
     try:
-        options = dict(map(parse_option, arguments.option))
+        options = robot_options(arguments)
         with bar_of_fraction() as bar:
             check = check_robot(arguments.file, options, battery=arguments.battery,
                                 controller=arguments.controller, progress=bar.set_to)

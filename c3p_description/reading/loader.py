@@ -24,6 +24,7 @@ from c3p_description.reading.parameters import (
     read_parameters,
 )
 from c3p_description.reading.robot_options import OPTIONS, nested
+from c3p_description.reading.ros_packages import package_folders
 from c3p_description.reading.urdf import read_urdf
 from c3p_description.reading.urdf_settings import embedded
 from c3p_description.reading.vehicle_files import is_vehicle, load_vehicle
@@ -102,12 +103,15 @@ def describe(name_or_path: Place, options: Mapping[str, Any] | None = None) -> R
     path = Path(name_or_path)
     try:
         if path.suffix in DESCRIPTIONS:
-            return read_urdf(robot_description(path), over)
+            packages = over.pop('packages', None)
+            return read_urdf(robot_description(path, packages=packages), over)
         path = parameter_file(name_or_path)
         content = read_content(path)
         if 'urdf' in content:
+            content = overridden(content, over)
             urdf = Path(content.pop('urdf'))
-            return read_urdf(robot_description(urdf), overridden(content, over))
+            packages = content.pop('packages', None)
+            return read_urdf(robot_description(urdf, packages=packages), content)
         if wrong := next((name for name in OPTIONS if name in over), None):
             raise ModelError(f'{wrong} = {brief(over[wrong])}: an option of a URDF, and '
                              f'{path.name} is a complete parameter file: give its fields, such as '
@@ -168,14 +172,16 @@ def _of_kind(name_or_path: str | Path, kind: type, remedy: str) -> Reading:
     return reading
 
 
-def robot_description(name_or_path: str | Path, arguments: Mapping[str, str] | None = None) -> str:
+def robot_description(name_or_path: str | Path, arguments: Mapping[str, str] | None = None,
+                      packages: Mapping[str, str] | None = None) -> str:
     """
     Return the URDF text of a robot, as for the topic and parameter ``robot_description``.
 
     `name_or_path` is as for `load`; a ``.urdf`` file is returned as it is, a ``.xacro`` file is a
-    program and runs (`xacro_files`) with `arguments` such as ``{'prefix': 'left_'}``. The text of
-    a robot file with ``urdf:`` has the file's settings in it (`urdf_settings`), and so describes
-    the same robot wherever it is read. A vehicle for rough ground has frames and shapes, no masses
+    program and runs (`xacro_files`) with `arguments` such as ``{'prefix': 'left_'}``; `packages`
+    are folders of ROS packages by name, for its ``$(find NAME)``. The text of a robot file with
+    ``urdf:`` has the file's settings in it (`urdf_settings`), and so describes the same robot
+    wherever it is read. A vehicle for rough ground has frames and shapes, no masses
     (`vehicle_urdf`).
 
     Raises
@@ -188,13 +194,16 @@ def robot_description(name_or_path: str | Path, arguments: Mapping[str, str] | N
     if path.suffix in DESCRIPTIONS:
         if not path.is_file():
             raise ModelError(f'{path}: no such file')
-        return _read_text(path) if path.suffix == '.urdf' else expand_file(path, mappings)
+        folders = package_folders(packages or {})
+        return (_read_text(path) if path.suffix == '.urdf'
+                else expand_file(path, mappings, folders))
     if is_vehicle(name_or_path):
         return vehicle_urdf(load_vehicle(name_or_path))
     parameters = parameter_file(name_or_path)
     settings = read_content(parameters)
     if 'urdf' in settings:
-        return embedded(robot_description(settings.pop('urdf'), arguments), settings)
+        folders = {**settings.pop('packages', {}), **(packages or {})}
+        return embedded(robot_description(settings.pop('urdf'), arguments, folders), settings)
     # the error of xacro itself about a wrong key or number is less clear
     load(parameters)
     content = read_parameters(parameters)

@@ -13,10 +13,10 @@ from __future__ import annotations
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from xml.etree import ElementTree
 
 from c3p_description.model import ModelError
 from c3p_description.reading.files import PACKAGE, roots
+from c3p_description.reading.ros_packages import package_name
 from c3p_description.texts import brief
 
 # of what is read as a mesh or handed out as one
@@ -81,7 +81,7 @@ def _places(uri: str, robot: str | Path, own: Path | None) -> Iterator[Path]:
         package, _, relative = rest.partition('/')
         if package == PACKAGE:
             yield from (root / relative for root in roots())
-        if own is not None and package in (own.name, _package_name(own)):
+        if own is not None and package in (own.name, package_name(own)):
             yield own / relative
 
 
@@ -96,10 +96,3 @@ def _own_folder(robot: str | Path) -> Path | None:
         if (above / 'package.xml').is_file() and not above.stat().st_mode & stat.S_IWOTH:
             return above
     return folder
-
-
-def _package_name(folder: Path) -> str:
-    try:
-        return ElementTree.parse(folder / 'package.xml').findtext('name') or ''
-    except (OSError, ElementTree.ParseError, ValueError):
-        return ''

@@ -18,6 +18,7 @@ import yaml
 
 from c3p_description.model import ModelError
 from c3p_description.reading.files import share_file
+from c3p_description.reading.ros_packages import package_folders
 from c3p_description.reading.yaml_files import PLAIN, YamlFileError, read_yaml
 from c3p_description.texts import brief
 
@@ -229,6 +230,9 @@ def _merged(path: Path, above: tuple[Path, ...]) -> Parameters:
     base = content.pop('extends', None)
     if 'urdf' in content:
         content['urdf'] = _urdf_path(content['urdf'], path)
+    # where there is no URDF the key is unknown, as any other one
+    if 'packages' in content and ('urdf' in content or base is not None):
+        content['packages'] = package_folders(content['packages'], path.parent)
     if base is None:
         return content
     if not isinstance(base, str):

@@ -20,6 +20,7 @@ from typing import Any
 
 from c3p_description.model import ModelError
 from c3p_description.reading.how_to_install import in_environment
+from c3p_description.reading.ros_packages import packages_near
 
 # for the whole process, by the clock; its processor time is limited first, s
 PATIENCE = 30.0
@@ -30,21 +31,28 @@ ENDED = ('it ended after 2 s of processor time or 500 MB; expand the file with `
 CODE = '\'"\\${}\n'
 
 
-def expand_file(path: Path, mappings: Mapping[str, str]) -> str:
+def expand_file(path: Path, mappings: Mapping[str, str],
+                packages: Mapping[str, str] | None = None) -> str:
     """
     Return the URDF text of the user's xacro file at `path`; `mappings` are xacro arguments.
+
+    `packages` are folders of ROS packages by name, for ``$(find NAME)``. They take precedence over
+    a ROS installation, and that over the packages in whose sources the file is.
 
     Raises
     ------
     ModelError
-        xacro is not installed, fails, or takes more than 2 s of processor time or 500 MB.
+        xacro is not installed, fails, or takes more than 2 s of processor time or 500 MB; a
+        package is not found.
     """
     _import_xacro(path)
     child = Path(__file__).with_name('_xacro_child.py')
     environment = {**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))}
+    index = json.dumps({'given': dict(packages or {}), 'near': packages_near(path)})
     try:
         done = subprocess.run(
-            [sys.executable, str(child), str(path), *(f'{k}:={v}' for k, v in mappings.items())],
+            [sys.executable, str(child), str(path), index,
+             *(f'{k}:={v}' for k, v in mappings.items())],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=environment, timeout=PATIENCE,
             check=False)
         told = json.loads(done.stdout.decode('utf-8') or '{}')
@@ -54,6 +62,10 @@ def expand_file(path: Path, mappings: Mapping[str, str]) -> str:
         raise ModelError(f'{path}: xacro failed: {error}') from None
     if 'text' in told:
         return told['text']
+    if name := told.get('package'):
+        raise ModelError(f'{path}: ROS package {name} is not found: give the folder that has its '
+                         f'package.xml as --package {name}=DIR, in a robot file packages: '
+                         f'{{{name}: DIR}}, or source the setup file of a workspace with {name}')
     raise ModelError(f'{path}: xacro failed: ' + ' '.join(f'{told.get("error", ENDED)}'.split()))
 
 

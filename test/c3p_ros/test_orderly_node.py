@@ -200,3 +200,9 @@ def test_parts_end_last_first_and_the_node_also_if_one_of_them_cannot(context):
     node.destroy_node()
     assert told == ['second', 'first']
     observer.destroy_node()
+
+
+def test_a_parameter_of_rclpy_of_another_type_is_an_error_in_one_line(context):
+    with pytest.raises(ValueError, match="clocked: .*'use_sim_time'.*-p use_sim_time:=true"):
+        OrderlyNode('clocked', context=context,
+                    parameter_overrides=[Parameter('use_sim_time', value=1)])
