@@ -3,9 +3,9 @@
 Folders of ROS packages for ``$(find NAME)`` in xacro files, also without a ROS installation.
 
 Published descriptions include files of their own package and of its neighbours. The user names
-folders (``--package NAME=DIR``, or ``packages:`` beside ``urdf:`` in a robot's file), then the
-index of a ROS installation is asked, and then the packages in whose sources the file is: its own,
-and those beside it.
+folders (``--package NAME=DIR``, or ``packages:`` beside ``urdf:`` in a robot's file). Other names
+are looked up in the index of a ROS installation, and then among the packages in whose sources the
+file is: its own, and those beside it.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def packages_near(path: Path) -> dict[str, str]:
 
 
 def package_name(folder: Path) -> str:
-    """Return the name of the ROS package in `folder`; empty where there is none."""
+    """Return the name of the ROS package in `folder`; empty without one."""
     try:
         return (ElementTree.parse(folder / 'package.xml').findtext('name') or '').strip()
     except (OSError, ElementTree.ParseError, ValueError):
