@@ -21,6 +21,7 @@ let stopping = false, failure = "", pressedAt = 0;
 /* until the next status, which was sent after the acknowledgement and has its effect */
 let acknowledged = false;
 async function stop() {
+  Hand.letGo();
   stopping = true; failure = "";
   words();
   const reply = await Connection.send("e_stop");
@@ -224,6 +225,8 @@ function refill() {
       panel.plot.setData([t, ...panel.series.map(s => samples.map(s.pick))], true);
       panel.plot.setScale("x", {min, max});
     });
+    /* values of this moment where no cursor points to another one */
+    if (!(panel.plot.cursor.left >= 0)) panel.plot.setLegend({idx: t.length - 1}, false);
   }
 }
 
@@ -332,6 +335,7 @@ Connection.on.values = values => {
 };
 Connection.on.change = () => {
   connected = Connection.connected();
+  if (!connected) Hand.letGo();
   everConnected = everConnected || connected;
   words();
 };

@@ -24,9 +24,11 @@ from c3p_ros.messages import fill_pose
 from c3p_ros.node import ANY_RELIABILITY, LATCHED, LATEST, RELIABLE, SENSOR_DATA
 from c3p_viewers.dashboard.diagnostics_board import DiagnosticsBoard
 from c3p_viewers.dashboard.drive_view import DriveView
+from c3p_viewers.dashboard.hand_drive import HandDrive
+from c3p_viewers.dashboard.hand_output import PLAIN, HandOutput, kind_of
 from c3p_viewers.dashboard.refusal import Refusal
 from c3p_viewers.dashboard.samples import History, sample
-from c3p_viewers.dashboard.stop_receivers import ends, receivers
+from c3p_viewers.dashboard.stop_receivers import receivers
 from c3p_viewers.sources.live import Taps
 from c3p_viewers.sources.moment import Moment
 from c3p_viewers.sources.moment_reader import TOPICS, MomentReader
@@ -42,9 +44,6 @@ CONFIRMED_WITHIN = 1.0
 MUX_SILENCE = 2.5
 
 MUX = 'twist_mux'
-# types of cmd_vel
-STAMPED = 'geometry_msgs/msg/TwistStamped'
-PLAIN = 'geometry_msgs/msg/Twist'
 
 
 class DashboardLink(WatchedNode):
@@ -55,6 +54,9 @@ class DashboardLink(WatchedNode):
     and ``position_controller/cancel``. Without a mux, or while the mux does not confirm the stop,
     zeros are published on ``cmd_vel`` as well. Its release publishes false and starts nothing: the
     goal is gone, and the mux requires zero or silence of every source.
+
+    Commands by hand (`HandDrive`) last as long as a page repeats them. They cancel the goal, and
+    end at a stop and without joint states.
 
     Parameters
     ----------
@@ -85,6 +87,7 @@ class DashboardLink(WatchedNode):
         # created only for a stop without a twist_mux
         self._zeros: Any = None
         self._cancel = self.create_client(Trigger, 'position_controller/cancel')
+        self._hand, self._hand_output = HandDrive(), HandOutput(self)
         self._due = {'repeat': 0.0, 'look': 0.0}
         self._state: dict[str, Any] = {'engaged': False, 'locked': False, 'driving': '',
                                        'lock': ''}
@@ -117,7 +120,8 @@ class DashboardLink(WatchedNode):
     def commands(self) -> dict[str, Callable[[Any], str]]:
         """Commands of the page, by name."""
         return {'goal': self.drive_to, 'cancel': self.cancel, 'e_stop': self.press,
-                'release': self.release, 'ping': self.respond}
+                'release': self.release, 'ping': self.respond, 'move': self.move,
+                'halt': self.halt}
 
     # -- state of the robot ----------------------------------------------------------------------
 
@@ -131,6 +135,7 @@ class DashboardLink(WatchedNode):
             self._look()
         if self.pressed:
             self._hold(self._is_due('repeat', REPEAT, now))
+        self._send_by_hand(now)
         self.history.set_status(self.status(now))
 
     def status(self, now: float) -> dict[str, Any]:
@@ -141,7 +146,8 @@ class DashboardLink(WatchedNode):
             'locked': self.locked, 'mux': self._muxed, 'receivers': self._receivers,
             'drives': self._drives, 'confirmed': self._confirmed(now), 'others': self._others,
             'driving': self._state['driving'], 'lock': self._state['lock'],
-            'goal': self._drive.status(now), 'drivable': self._drivers > 0,
+            'goal': self._drive.status(now), 'hand': self._hand.press,
+            'drivable': self._drivers > 0,
             'nodes': self._board.statuses(now), 'dropped': self._board.dropped,
             'battery': battery[1] if battery and now - battery[0] <= BATTERY_SHOWN else None}
 
@@ -181,21 +187,16 @@ class DashboardLink(WatchedNode):
         if simulated != self.get_parameter('use_sim_time').value:
             self.set_parameters([Parameter('use_sim_time', value=simulated)])
         self._stops = receivers(self, 'e_stop', 'std_msgs/msg/Bool')
-        self._drives = receivers(self, 'cmd_vel', self._kind)
+        self._drives = receivers(self, 'cmd_vel', kind_of(self, 'cmd_vel'))
         self._reports = self.count_publishers(self.resolve_topic_name(f'{MUX}/locked')) > 0
         own = {self.get_name(), MUX} if self._muxed else {self.get_name(), 'position_controller'}
         self._others = sorted({end.node_name for end in self.get_publishers_info_by_topic(
             self.resolve_topic_name('cmd_vel'))} - own)
         self._drivers = self.count_subscribers(self.resolve_topic_name('goal_pose'))
+        self._hand_output.watch(self._muxed)
 
     def _keep(self, name: str, message: Any) -> None:
         self._state[name] = message.data
-
-    @property
-    def _kind(self) -> str:
-        """Type of cmd_vel: that of a subscriber, stamped where there are both or none."""
-        return PLAIN if ends(self, 'cmd_vel', PLAIN) and not ends(
-            self, 'cmd_vel', STAMPED) else STAMPED
 
     def _on_result(self, message: DiagnosticStatus) -> None:
         self._drive.on_result(message.level[0], message.message, time.monotonic())
@@ -255,6 +256,51 @@ class DashboardLink(WatchedNode):
         self._cancel.call_async(Trigger.Request())
         return 'goal cancelled'
 
+    def move(self, body: Any) -> str:
+        """Drive by hand: the name of the ``press`` in `body`, and vx, vy [m/s], omega [rad/s]."""
+        now = time.monotonic()
+        try:
+            begins = self._take_move(body, now)
+        except Refusal:
+            # also before it began: a hand that holds on meanwhile must let go first
+            self._end_by_hand(body, now)
+            raise
+        if begins:
+            # this hand is the driver, and the goal is gone when it lets go
+            self._call_cancel()
+            # the mux and the controller require a zero before a motion
+            self._hand_output.send(np.zeros(3))
+        return ''
+
+    def _take_move(self, body: Any, now: float) -> bool:
+        """Take a command of a hand; return whether a press begins."""
+        if self.locked:
+            raise Refusal('the stop is pressed; release it first')
+        if self._moment is None:
+            raise Refusal('no joint states: start the robot first')
+        begins = self._hand.move(body, now)
+        if begins:
+            self._hand_output.open(self._muxed)
+        return begins
+
+    def halt(self, body: Any = None) -> str:
+        """End driving by hand at once; `body` may have the name of the ``press`` that ends."""
+        self._end_by_hand(body, time.monotonic())
+        return ''
+
+    def _end_by_hand(self, body: Any, now: float) -> None:
+        press = body.get('press') if isinstance(body, Mapping) else None
+        if self._hand.end(now, press if isinstance(press, str) else None):
+            self._send_by_hand(now)
+
+    def _send_by_hand(self, now: float) -> None:
+        """Publish the command of the hand; it ends at a stop and without joint states."""
+        if self.locked or self._moment is None:
+            self._hand.end(now)
+        twist = self._hand.twist(now)
+        if twist is not None:
+            self._hand_output.send(twist)
+
     def press(self, body: Any = None) -> str:
         """Press the stop; it stays pressed until `release`. `body` is not used."""
         now = time.monotonic()
@@ -264,6 +310,7 @@ class DashboardLink(WatchedNode):
         self._presses += 1
         self._due['repeat'] = now + REPEAT
         self._hold(True)
+        self._send_by_hand(now)
         # the receivers of this moment
         self._look()
         self.history.set_status(self.status(now))
@@ -306,8 +353,8 @@ class DashboardLink(WatchedNode):
         if self._muxed and self._confirmed(time.monotonic()) is not False:
             return
         if self._zeros is None:
-            self._zeros = self.create_publisher(Twist if self._kind == PLAIN else TwistStamped,
-                                                'cmd_vel', LATEST)
+            kind = Twist if kind_of(self, 'cmd_vel') == PLAIN else TwistStamped
+            self._zeros = self.create_publisher(kind, 'cmd_vel', LATEST)
         message = self._zeros.msg_type()
         if isinstance(message, TwistStamped):
             message.header.stamp = self.get_clock().now().to_msg()

@@ -56,8 +56,10 @@ BEAT = 1.0
 FIRST = 5.0
 # oldest command that may start a motion, s: the page reports at this age that it was not sent
 FRESH = 1.0
+# a command of a hand is repeated ten times a second, and an old one is of the past, s
+FRESH_BY_HAND = 0.3
 # commands that end a motion or change nothing are carried out however late
-ALWAYS = frozenset({'e_stop', 'cancel', 'ping'})
+ALWAYS = frozenset({'e_stop', 'cancel', 'halt', 'ping'})
 # codes of the closure of a WebSocket for the page (RFC 6455, 7.4.2: private use)
 NO_ACCESS = 4403
 TOO_MANY = 4429
@@ -102,6 +104,8 @@ class PageSocket(WebSocketHandler):
         # number of the last heartbeat, and whether the page has answered it
         self._beat = 0
         self._answered = True
+        # name of the last press by which this page drove
+        self._press = ''
         # times of the last two heartbeats by number, s: a command may cross the last one
         self._beats = {0: -math.inf}
 
@@ -138,8 +142,10 @@ class PageSocket(WebSocketHandler):
         self._shared.pages.add(self)
 
     def on_close(self) -> None:
-        """Forget the connection."""
+        """Forget the connection; the robot that its page drove stops."""
         self._shared.pages.discard(self)
+        if self._press:
+            self._shared.requests.submit('halt', {'press': self._press}, math.inf)
 
     def on_message(self, message: str | bytes) -> None:
         """Take a message of the page; returns at once, so that messages keep their order."""
@@ -183,7 +189,10 @@ class PageSocket(WebSocketHandler):
             self.close(MALFORMED, 'a command has the fields id, name and body')
             return
         self._answered |= values.get('beat') == self._beat
-        latest = math.inf if name in ALWAYS else self._sent_at(values) + FRESH
+        if name == 'move' and isinstance(press := body.get('press'), str):
+            self._press = press
+        fresh = FRESH_BY_HAND if name == 'move' else FRESH
+        latest = math.inf if name in ALWAYS else self._sent_at(values) + fresh
         try:
             reply = self._shared.requests.submit(name, body, latest)
         except Refusal as refusal:

@@ -69,5 +69,6 @@ def dashboard(robot: CasterRobot, namespace: str | None = None, port: int = 0,
                     link.step()
                     due = time.monotonic() + 1.0 / RATE
         except KeyboardInterrupt:
-            pass  # the intended end
+            # the intended end
+            link.halt()
         return {'url': server.access.url.partition('?')[0], 'e_stop_held': link.pressed}

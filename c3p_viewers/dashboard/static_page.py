@@ -16,7 +16,7 @@ from c3p_description.model import CasterRobot
 from c3p_viewers.dashboard.samples import KEPT
 
 # scripts of the page, in this order
-SCRIPTS = ('connection.js', 'dashboard.js')
+SCRIPTS = ('connection.js', 'hand.js', 'dashboard.js')
 
 
 class StaticPage(NamedTuple):

@@ -75,6 +75,8 @@ const Plots = (() => {
                    : undefined,
                  points: s.points ? {show: true, size: 6, width: 1.5} : {show: false}}))],
       hooks: {
+        /* without a cursor there is no time to show */
+        setLegend: [u => u.root.classList.toggle("timed", u.legend.idx != null)],
         drawClear: [u => panel.under && panel.under(u)],
         draw: [u => panel.over && panel.over(u)],
         setCursor: [u => {

@@ -17,6 +17,7 @@ from std_msgs.msg import Bool  # noqa: E402
 
 from c3p_controller.twist_mux_node import TwistMuxNode  # noqa: E402
 from c3p_viewers.dashboard.diagnostics_board import MOST  # noqa: E402
+from c3p_viewers.dashboard.hand_drive import HOLD  # noqa: E402
 from c3p_viewers.dashboard.link import CONFIRMED_WITHIN, DashboardLink  # noqa: E402
 from c3p_viewers.dashboard.refusal import Refusal  # noqa: E402
 from c3p_viewers.dashboard.samples import RATE, History  # noqa: E402
@@ -199,3 +200,110 @@ def test_ever_new_names_of_diagnostics_are_bounded_in_the_status(bench, link):
     assert len(status['nodes']) == MOST and status['dropped'] > 0
     assert status['nodes'][0]['name'] == 'motor'
     assert max(len(f'{node}') for node in status['nodes']) < 1000
+
+
+# -- driving by hand ------------------------------------------------------------------------------
+
+def keyboard_mux():
+    """Return the parameters of a mux with the sources of a hand and of goals."""
+    return {**mux(), 'topics.keyboard.topic': 'cmd_vel_keyboard', 'topics.keyboard.timeout': 0.5,
+            'topics.keyboard.priority': 90}
+
+
+def hand(press='a', vx=0.1, vy=0.0, omega=0.0):
+    return {'press': press, 'vx': vx, 'vy': vy, 'omega': omega}
+
+
+def speeds(messages):
+    """Return the commanded speeds along x."""
+    return [message.twist.linear.x for message in messages]
+
+
+@pytest.fixture
+def driven(bench, in_process_robot, link):
+    """The node of the page beside a robot with a mux; its commands to the mux, and the robot's."""
+    bench.add(TwistMuxNode, **keyboard_mux())
+    commands = bench.collect(TwistStamped, 'cmd_vel_keyboard')
+    until(bench, link, lambda s: s['alive'] and s['mux'] and s['drives'], 'the robot')
+    # the source of the mux waits for silence after its start
+    run(bench, link, 4.0)
+    return commands
+
+
+def held(bench, link, seconds, **body):
+    """Let time pass while a page repeats a command."""
+    for _ in range(round(seconds / 0.1)):
+        link.move(hand(**body))
+        run(bench, link, 0.1)
+
+
+def test_a_held_hand_drives_through_the_mux_and_letting_go_stops(bench, link, driven):
+    passed = bench.collect(TwistStamped, 'cmd_vel')
+    held(bench, link, 1.0)
+    assert link.history.status['hand'] == 'a'
+    # the mux requires a zero before a motion
+    assert speeds(driven)[0] == 0.0 and speeds(driven)[-1] == 0.1
+    assert speeds(passed)[-1] == 0.1
+    link.halt({'press': 'a'})
+    run(bench, link, 0.05)
+    assert speeds(passed)[-1] == 0.0 and link.history.status['hand'] == ''
+    # zeros, then silence
+    run(bench, link, 1.0)
+    count = len(driven)
+    run(bench, link, 1.0)
+    assert len(driven) == count and speeds(driven)[-1] == 0.0
+
+
+def test_a_page_that_falls_silent_stops_the_robot_until_the_next_touch(bench, link, driven):
+    held(bench, link, 0.5)
+    run(bench, link, HOLD + 0.1)
+    assert speeds(driven)[-1] == 0.0
+    with pytest.raises(Refusal, match='let go, and press again'):
+        link.move(hand())
+    run(bench, link, 0.2)
+    assert speeds(driven)[-1] == 0.0
+    held(bench, link, 0.3, press='b')
+    assert speeds(driven)[-1] == 0.1
+
+
+def test_a_stop_ends_the_touch_and_its_release_does_not_resume_it(bench, link, driven):
+    held(bench, link, 0.5)
+    link.press()
+    run(bench, link, 0.05)
+    assert speeds(driven)[-1] == 0.0
+    for press in ('a', 'b'):
+        with pytest.raises(Refusal, match='the stop is pressed'):
+            link.move(hand(press))
+    until(bench, link, lambda s: s['confirmed'], 'the confirmation')
+    link.release()
+    until(bench, link, lambda s: not s['locked'], 'the release')
+    # both are held since before the release
+    for press in ('a', 'b'):
+        with pytest.raises(Refusal, match='let go'):
+            link.move(hand(press))
+    run(bench, link, 0.3)
+    assert not any(speeds(driven)[-3:])
+
+
+def test_a_mux_without_the_source_is_never_passed_by(bench, in_process_robot, link):
+    bench.add(TwistMuxNode, **mux())
+    until(bench, link, lambda s: s['alive'] and s['mux'] and s['drives'], 'the robot')
+    with pytest.raises(Refusal, match='cmd_vel_keyboard has no subscriber; add this source'):
+        link.move(hand())
+    run(bench, link, 0.5)
+    assert link.history.status['hand'] == ''
+    assert 'dashboard' not in {end.node_name
+                               for end in link.get_publishers_info_by_topic('/cmd_vel')}
+
+
+def test_without_a_mux_the_hand_commands_the_controller_itself(bench, in_process_robot, link):
+    until(bench, link, lambda s: s['alive'] and s['drives'], 'the robot')
+    commands = bench.collect(TwistStamped, 'cmd_vel')
+    held(bench, link, 0.5)
+    assert speeds(commands)[-1] == 0.1
+
+
+def test_without_joint_states_nothing_is_driven(bench, link):
+    run(bench, link, 1.0)
+    with pytest.raises(Refusal, match='no joint states'):
+        link.move(hand())

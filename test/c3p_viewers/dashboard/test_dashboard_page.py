@@ -98,6 +98,113 @@ def test_goal_by_click_e_stop_that_latches_and_a_release_that_moves_nothing(tmp_
                    for request in page.requests)
 
 
+def hold(page, key, kind='keyDown'):
+    """Press a key and keep it, or release it with ``keyUp``."""
+    page.do('Input.dispatchKeyEvent', type=kind, key=key, code=f'Key{key.upper()}')
+
+
+def moves(page):
+    """Wait until the robot moves."""
+    page.until('last().v && Math.hypot(last().v[0], last().v[1]) > 0.05', PATIENCE)
+
+
+def rests(page):
+    """Wait until no hand drives, and the robot is at rest."""
+    page.until('!status.hand && last().v && Math.hypot(last().v[0], last().v[1]) < 0.005',
+               PATIENCE)
+
+
+@pytest.mark.real_time
+@pytest.mark.timeout(400)
+def test_a_key_or_the_pad_drives_while_it_is_held_and_the_page_has_the_focus():
+    program()
+    with running('sim', '--web', '--port', '0') as (_, url), Browser(1280, 1000) as page:
+        page.open(url)
+        page.until('samples.length > 10 && last().p && status.mux', PATIENCE)
+        # keys act on the pad alone
+        hold(page, 'w')
+        page.value('new Promise(done => setTimeout(done, 500))')
+        assert not page.value('status.hand')
+        hold(page, 'w', 'keyUp')
+        page.value('el("pad").focus()')
+        hold(page, 'w')
+        moves(page)
+        assert page.value('status.hand')
+        # released
+        hold(page, 'w', 'keyUp')
+        rests(page)
+        # another field, another window, another tab: the key is still down
+        for event in ('el("goal").elements.x.focus()',
+                      'window.dispatchEvent(new Event("blur"))',
+                      'Object.defineProperty(document, "hidden", {get: () => true, '
+                      'configurable: true}), document.dispatchEvent(new '
+                      'Event("visibilitychange")), delete document.hidden'):
+            page.value('el("pad").focus()')
+            hold(page, 'w')
+            moves(page)
+            page.value(f'void ({event})')
+            rests(page)
+            hold(page, 'w', 'keyUp')
+        # the pad, and a stop while it is held: nothing moves before the next touch
+        left, top, wide, high = page.box('#pad')
+        place = left + 0.5 * wide, top + 0.2 * high
+        page.mouse('mousePressed', *place, button='left', clickCount=1, buttons=1)
+        moves(page)
+        page.value('el("stop").click()')
+        page.until('status.pressed && status.confirmed', PATIENCE)
+        rests(page)
+        page.value('el("release").click()')
+        page.until('!status.locked', PATIENCE)
+        # still held, and moved
+        page.mouse('mouseMoved', place[0] + 2, place[1], button='left', buttons=1)
+        page.value('new Promise(done => setTimeout(done, 700))')
+        rests(page)
+        page.mouse('mouseReleased', *place, button='left', clickCount=1)
+        page.mouse('mousePressed', *place, button='left', clickCount=1, buttons=1)
+        moves(page)
+        # a page that hangs: its script does not run
+        page.do('Runtime.evaluate', expression='(() => { const end = performance.now() + 1500; '
+                'while (performance.now() < end); })()')
+        rests(page)
+        page.until('el("hand-reply").textContent.includes("let go")', PATIENCE)
+        page.mouse('mouseReleased', *place, button='left', clickCount=1)
+        assert page.problems == []
+
+
+@pytest.mark.real_time
+@pytest.mark.timeout(400)
+def test_a_page_that_is_closed_while_it_drives_stops_the_robot():
+    program()
+    with running('sim', '--web', '--port', '0') as (_, url), Browser(1280, 1000) as other:
+        other.open(url)
+        other.until('samples.length > 10 && last().p && status.mux', PATIENCE)
+        page = other.tab()
+        page.open(url.partition('?')[0])
+        page.until('connected && samples.length > 5', PATIENCE)
+        page.value('el("pad").focus()')
+        hold(page, 'w')
+        moves(page)
+        page.do('Page.close')
+        rests(other)
+        assert other.problems == []
+
+
+@pytest.mark.real_time
+@pytest.mark.timeout(200)
+def test_on_a_phone_the_robot_and_the_stop_come_first():
+    program()
+    with running('sim', '--web', '--port', '0') as (_, url), Browser(390, 844) as page:
+        page.open(url)
+        page.until('samples.length > 10 && view.scale', PATIENCE)
+        bottom = page.value('el("map").getBoundingClientRect().bottom')
+        assert bottom < 600 and page.value('el("stop").getBoundingClientRect().bottom') < 100
+        assert page.value('el("tiles").getBoundingClientRect().top') > bottom
+        assert page.value('document.documentElement.scrollWidth') <= 390
+        # no word without its value
+        page.until('[...document.querySelectorAll(".u-legend .u-series:first-child")].every(row '
+                   '=> row.textContent.match(/time[0-9.]+ s/))', PATIENCE)
+
+
 @pytest.mark.real_time
 @pytest.mark.timeout(200)
 def test_without_a_robot_the_page_says_so_and_with_the_server_gone_that_its_button_is_dead():

@@ -15,6 +15,7 @@ from robots import C3P
 
 from c3p_viewers.dashboard.command_queue import Requests
 from c3p_viewers.dashboard.page_socket import (
+    FRESH_BY_HAND,
     MALFORMED,
     MOST_PAGES,
     MOST_SAMPLES,
@@ -37,7 +38,7 @@ class Served:
 
     def __init__(self):
         self.received, self.history = [], History()
-        self.requests = Requests({name: self.command(name) for name in ('goal', 'e_stop', 'ping')})
+        self.requests = Requests({name: self.command(name) for name in ('goal', 'e_stop', 'ping', 'move', 'halt')})
         self.server = DashboardServer(static_page(), welcome(C3P), self.history, self.requests)
         self.server.start()
         self.host = f'127.0.0.1:{self.server.port}'
@@ -264,6 +265,40 @@ def test_a_goal_of_the_past_is_refused_and_a_stop_never(served):
         answers = {answer['ack']: answer for answer in (page.next('ack') for _ in range(4))}
     assert [answers[k]['ok'] for k in (1, 2, 3, 4)] == [False, False, False, True]
     assert 'too old' in answers[1]['text'] and served.received == [('e_stop', {})]
+
+
+def test_a_command_by_hand_is_refused_earlier_than_a_goal_and_its_end_never(served):
+    served.carry_out()
+    with Page(served) as page:
+        page.next('beat')
+        assert page.command('move', {'press': 'a'})['ok']
+        assert not page.command('move', {'press': 'a'}, since=-0.5)['ok']
+        sent = threading.Event()
+        sent.wait(FRESH_BY_HAND + 0.05)
+        # of the last heartbeat that the page received, which is older now; a goal may still start
+        late = page.command('move', {'press': 'a'})
+        assert not late['ok'] and 'too old' in late['text']
+        assert page.command('halt', {'press': 'a'}, since=-0.5)['ok']
+        assert [name for name, _ in served.received] == ['move', 'halt']
+
+
+@pytest.mark.parametrize('drove', [True, False])
+def test_the_robot_stops_when_the_page_that_drives_it_goes_away(served, drove):
+    served.carry_out()
+    with Page(served) as page:
+        page.next('beat')
+        page.command('move' if drove else 'ping', {'press': 'a'})
+    closed = threading.Event()
+    for _ in range(int(PATIENCE / 0.01)):
+        if not served.server._shared.pages:
+            break
+        closed.wait(0.01)
+    with Page(served) as other:
+        other.next('beat')
+        # after all that was queued before it
+        other.command('ping')
+    halts = [body for name, body in served.received if name == 'halt']
+    assert halts == ([{'press': 'a'}] if drove else [])
 
 
 def test_commands_that_wait_too_long_are_refused_by_the_clock():
