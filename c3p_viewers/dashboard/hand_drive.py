@@ -29,8 +29,8 @@ class HandDrive:
     """
     Command of the person that holds a key or the pad of a page.
 
-    One *press* lasts from the touch to the release. The page repeats its command meanwhile. A
-    press whose command is not repeated for `HOLD` ends, and does not begin again: after a gap of the
+    One *press* lasts from the touch to the release; the page repeats its command meanwhile. A
+    press whose command is missing for `HOLD` ends, and does not begin again: after a gap of the
     connection, a stop, or a page without focus, nothing moves before the next touch. One page
     drives at a time.
 

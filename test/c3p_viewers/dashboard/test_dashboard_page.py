@@ -93,6 +93,14 @@ def test_goal_by_click_e_stop_that_latches_and_a_release_that_moves_nothing(tmp_
         # a phone: nothing is wider than the window
         page.size(390, 844)
         page.until('document.documentElement.scrollWidth <= 390', PATIENCE)
+        # the robot and the stop first
+        page.value('scrollTo(0, 0)')
+        page.until('el("stop").getBoundingClientRect().bottom < 100', PATIENCE)
+        bottom = page.value('el("map").getBoundingClientRect().bottom')
+        assert bottom < 600 and page.value('el("tiles").getBoundingClientRect().top') > bottom
+        # no word without its value
+        page.until('[...document.querySelectorAll(".u-legend .u-series:first-child")].every(row '
+                   '=> row.textContent.match(/time[0-9.]+ s/))', PATIENCE)
         assert page.problems == []
         assert all(request.startswith((url.partition('?')[0], 'about:', 'data:'))
                    for request in page.requests)
@@ -116,7 +124,7 @@ def rests(page):
 
 @pytest.mark.real_time
 @pytest.mark.timeout(400)
-def test_a_key_or_the_pad_drives_while_it_is_held_and_the_page_has_the_focus():
+def test_keys_and_pad_drive_while_they_are_held_and_the_page_is_open_and_has_the_focus():
     program()
     with running('sim', '--web', '--port', '0') as (_, url), Browser(1280, 1000) as page:
         page.open(url)
@@ -168,41 +176,16 @@ def test_a_key_or_the_pad_drives_while_it_is_held_and_the_page_has_the_focus():
         rests(page)
         page.until('el("hand-reply").textContent.includes("let go")', PATIENCE)
         page.mouse('mouseReleased', *place, button='left', clickCount=1)
-        assert page.problems == []
-
-
-@pytest.mark.real_time
-@pytest.mark.timeout(400)
-def test_a_page_that_is_closed_while_it_drives_stops_the_robot():
-    program()
-    with running('sim', '--web', '--port', '0') as (_, url), Browser(1280, 1000) as other:
-        other.open(url)
-        other.until('samples.length > 10 && last().p && status.mux', PATIENCE)
-        page = other.tab()
-        page.open(url.partition('?')[0])
-        page.until('connected && samples.length > 5', PATIENCE)
-        page.value('el("pad").focus()')
-        hold(page, 'w')
-        moves(page)
-        page.do('Page.close')
-        rests(other)
-        assert other.problems == []
-
-
-@pytest.mark.real_time
-@pytest.mark.timeout(200)
-def test_on_a_phone_the_robot_and_the_stop_come_first():
-    program()
-    with running('sim', '--web', '--port', '0') as (_, url), Browser(390, 844) as page:
-        page.open(url)
-        page.until('samples.length > 10 && view.scale', PATIENCE)
-        bottom = page.value('el("map").getBoundingClientRect().bottom')
-        assert bottom < 600 and page.value('el("stop").getBoundingClientRect().bottom') < 100
-        assert page.value('el("tiles").getBoundingClientRect().top') > bottom
-        assert page.value('document.documentElement.scrollWidth') <= 390
-        # no word without its value
-        page.until('[...document.querySelectorAll(".u-legend .u-series:first-child")].every(row '
-                   '=> row.textContent.match(/time[0-9.]+ s/))', PATIENCE)
+        # a page that is closed
+        other = page.tab()
+        other.open(url.partition('?')[0])
+        other.until('connected && samples.length > 5', PATIENCE)
+        other.value('el("pad").focus()')
+        hold(other, 'w')
+        moves(other)
+        other.do('Page.close')
+        rests(page)
+        assert page.problems == other.problems == []
 
 
 @pytest.mark.real_time

@@ -12,10 +12,10 @@ import threading
 
 import pytest
 from robots import C3P
+from served_page import PATIENCE, Page, Served
 
 from c3p_viewers.dashboard.command_queue import Requests
 from c3p_viewers.dashboard.page_socket import (
-    FRESH_BY_HAND,
     MALFORMED,
     MOST_PAGES,
     MOST_SAMPLES,
@@ -25,49 +25,7 @@ from c3p_viewers.dashboard.page_socket import (
 from c3p_viewers.dashboard.refusal import Refusal
 from c3p_viewers.dashboard.samples import KEPT, RATE, History
 from c3p_viewers.dashboard.server import DashboardServer
-from c3p_viewers.dashboard.static_page import static_page, welcome
-
-client = pytest.importorskip('websockets.sync.client', reason='pip install websockets')
-exceptions = pytest.importorskip('websockets.exceptions')
-# a loaded computer answers slowly, s
-PATIENCE = 30.0
-
-
-class Served:
-    """A server whose commands are kept in `received`; `carry_out` plays the thread of the node."""
-
-    def __init__(self):
-        self.received, self.history = [], History()
-        self.requests = Requests({name: self.command(name) for name in ('goal', 'e_stop', 'ping', 'move', 'halt')})
-        self.server = DashboardServer(static_page(), welcome(C3P), self.history, self.requests)
-        self.server.start()
-        self.host = f'127.0.0.1:{self.server.port}'
-        self.code = self.server.access.url.partition('?code=')[2]
-
-    def command(self, name):
-        """Return a command that is kept; a goal at 13 is refused."""
-        def act(body):
-            if body.get('x') == 13:
-                raise Refusal('the stop is pressed; release it first')
-            self.received.append((name, body))
-            return f'{name} sent'
-        return act
-
-    def carry_out(self):
-        """Carry out what the server receives, until the test ends."""
-        self.ended = threading.Event()
-        thread = threading.Thread(target=self._serve, daemon=True)
-        thread.start()
-
-    def _serve(self):
-        while not self.ended.wait(0.001):
-            self.requests.carry_out()
-
-    def close(self):
-        """End both."""
-        if hasattr(self, 'ended'):
-            self.ended.set()
-        self.server.close()
+from c3p_viewers.dashboard.static_page import static_page
 
 
 @pytest.fixture
@@ -76,51 +34,6 @@ def served():
     made = Served()
     yield made
     made.close()
-
-
-class Page:
-    """A plain client in the place of a page."""
-
-    def __init__(self, served, first=None):
-        self.served, self.beat, self.number = served, 0, 0
-        self._open = contextlib.ExitStack()
-        self.socket = self._open.enter_context(client.connect(
-            f'ws://{served.host}/socket', origin=f'http://{served.host}', ping_interval=None))
-        # one page too many is closed at once
-        with contextlib.suppress(exceptions.ConnectionClosed):
-            self.send({'code': served.code} if first is None else first)
-
-    def send(self, message):
-        """Send a JSON object, or a text."""
-        self.socket.send(message if isinstance(message, str) else json.dumps(message))
-
-    def next(self, *keys):
-        """Return the next message with one of these keys."""
-        while True:
-            message = json.loads(self.socket.recv(timeout=PATIENCE))
-            self.beat = message.get('beat', self.beat)
-            if not keys or set(keys) & set(message):
-                return message
-
-    def command(self, name, body=None, **more):
-        """Send a command; return its acknowledgement."""
-        self.number += 1
-        self.send({'id': self.number, 'name': name, 'body': body or {}, 'beat': self.beat,
-                   'since': 0.0, **more})
-        return self.next('ack')
-
-    def closed(self):
-        """Wait until the server closes the connection; return its code and reason."""
-        with pytest.raises(exceptions.ConnectionClosed) as caught:
-            while True:
-                self.socket.recv(timeout=PATIENCE)
-        return caught.value.rcvd.code, caught.value.rcvd.reason
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self._open.close()
 
 
 def ask(served, path='/', method='GET', **headers):
@@ -265,40 +178,6 @@ def test_a_goal_of_the_past_is_refused_and_a_stop_never(served):
         answers = {answer['ack']: answer for answer in (page.next('ack') for _ in range(4))}
     assert [answers[k]['ok'] for k in (1, 2, 3, 4)] == [False, False, False, True]
     assert 'too old' in answers[1]['text'] and served.received == [('e_stop', {})]
-
-
-def test_a_command_by_hand_is_refused_earlier_than_a_goal_and_its_end_never(served):
-    served.carry_out()
-    with Page(served) as page:
-        page.next('beat')
-        assert page.command('move', {'press': 'a'})['ok']
-        assert not page.command('move', {'press': 'a'}, since=-0.5)['ok']
-        sent = threading.Event()
-        sent.wait(FRESH_BY_HAND + 0.05)
-        # of the last heartbeat that the page received, which is older now; a goal may still start
-        late = page.command('move', {'press': 'a'})
-        assert not late['ok'] and 'too old' in late['text']
-        assert page.command('halt', {'press': 'a'}, since=-0.5)['ok']
-        assert [name for name, _ in served.received] == ['move', 'halt']
-
-
-@pytest.mark.parametrize('drove', [True, False])
-def test_the_robot_stops_when_the_page_that_drives_it_goes_away(served, drove):
-    served.carry_out()
-    with Page(served) as page:
-        page.next('beat')
-        page.command('move' if drove else 'ping', {'press': 'a'})
-    closed = threading.Event()
-    for _ in range(int(PATIENCE / 0.01)):
-        if not served.server._shared.pages:
-            break
-        closed.wait(0.01)
-    with Page(served) as other:
-        other.next('beat')
-        # after all that was queued before it
-        other.command('ping')
-    halts = [body for name, body in served.received if name == 'halt']
-    assert halts == ([{'press': 'a'}] if drove else [])
 
 
 def test_commands_that_wait_too_long_are_refused_by_the_clock():
