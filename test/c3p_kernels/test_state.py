@@ -166,7 +166,7 @@ def test_sizes_are_refused_by_name():
 @pytest.mark.parametrize('n', COUNTS)
 @pytest.mark.parametrize('kind', EVERY, ids=lambda kind: kind.__name__)
 def test_the_fields_of_a_state_cover_its_block_once(kind, n):
-    found = kind.new(n)
+    found = kind.new(n if len(kind.sizes) == 1 else tuple(n + k for k in range(len(kind.sizes))))
     begin = found.block.ctypes.data
     for number, (name, array) in enumerate(arrays(found), start=1):
         assert np.shares_memory(array, found.block) and array.flags.c_contiguous, name
