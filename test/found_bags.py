@@ -123,11 +123,12 @@ def write_mcap(path, rows, packing='', chunk=50, message_index=True, index=True,
     return path
 
 
-def write_database(path, rows, definitions=True, journal=0.0, hot=False):
+def write_database(path, rows, definitions=True, journal=0.0, hot=False, blank=None):
     """
     Write an sqlite3 file of rosbag2; `journal` is the fraction that only its -wal file has.
 
-    With `hot` the last fifth is half a transaction, which the -journal file undoes.
+    With `hot` the last fifth is half a transaction, which the -journal file undoes. With `blank`
+    the database has so many zeros instead of its pages: its -wal file has everything.
     """
     work = path.with_name('work')
     work.mkdir()
@@ -161,7 +162,8 @@ def write_database(path, rows, definitions=True, journal=0.0, hot=False):
     add(rows[:kept])
     base.commit()
     if journal:
-        base.execute('PRAGMA wal_checkpoint(TRUNCATE)')
+        if blank is None:
+            base.execute('PRAGMA wal_checkpoint(TRUNCATE)')
         add(rows[kept:])
         base.commit()
     elif hot:
@@ -172,6 +174,8 @@ def write_database(path, rows, definitions=True, journal=0.0, hot=False):
     for file in work.iterdir():
         if not file.name.endswith('-shm'):
             shutil.copy(file, path.with_name(file.name))
+    if blank is not None:
+        path.write_bytes(bytes(blank))
     base.rollback()
     base.close()
     shutil.rmtree(work)

@@ -167,6 +167,8 @@ class LeapFree:
     ----------
     shift : int, ns
         Recorded time of the newest message minus the time under which it is played.
+    leaps : list of int, ns
+        Those of the longest pass up to now, in their order.
 
     Examples
     --------
@@ -179,15 +181,20 @@ class LeapFree:
     def __init__(self) -> None:
         """Begin without a shift."""
         self.shift = 0
+        self.leaps: list[int] = []
 
     def play(self, messages: Iterable[RawMessage]) -> Iterator[RawMessage]:
         """Yield the messages with even times."""
         self.shift = 0
         last = None
+        count = 0
         for message in messages:
             if last is not None and not -LEAP < message.time - last < PAUSE:
                 # what is after the leap follows at once
                 self.shift += message.time - last
+                count += 1
+                if count > len(self.leaps):
+                    self.leaps.append(message.time - last)
             last = message.time
             yield message._replace(time=message.time - self.shift) if self.shift else message
 

@@ -52,6 +52,9 @@ LATCHED_DEPTH = 100
 # timeout of the acknowledgement of the last messages, s
 LAST_WORDS = 2.0
 
+# leaps of the times of recording of which each is logged
+MOST_LEAPS = 5
+
 # topics that many nodes publish side by side
 SHARED = (*COMMON_TOPICS, '/diagnostics')
 
@@ -83,6 +86,7 @@ class PlayerNode(WatchedNode):
         self._latched: set[str] = set()
         self._ticks = False
         self._leap_free = LeapFree()
+        self._leaps = 0
         self._publishers_of: dict[str, Publisher] = {}
         self._create_publishers()
         self.create_service(SetBool, '~/pause', self._on_pause)
@@ -152,6 +156,7 @@ class PlayerNode(WatchedNode):
 
     def _send(self, message: RawMessage) -> None:
         topic, moment, data = message
+        self._report_leaps()
         content = bytes(data) if data else Clock(
             clock=ns_to_stamp(moment + self._leap_free.shift))
         try:
@@ -163,6 +168,17 @@ class PlayerNode(WatchedNode):
             return
         self._publishers_of[topic].publish(content)
         self.counts[topic] += 1
+
+    def _report_leaps(self) -> None:
+        """Log times of recording that leap, once each, up to `MOST_LEAPS`."""
+        leaps = self._leap_free.leaps
+        while self._leaps < len(leaps):
+            if self._leaps < MOST_LEAPS:
+                self.get_logger().warning(
+                    f'the times of recording leap by {leaps[self._leaps] * 1e-9:+.3f} s: the '
+                    'clock was set, or nothing was recorded. What follows is played at once; '
+                    'stamps in the messages stay as recorded')
+            self._leaps += 1
 
     def _finish(self, failure: str, stopped: bool) -> None:
         """Log a failure, or wait for the last acknowledgements unless stopped."""

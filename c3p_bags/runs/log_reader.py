@@ -10,6 +10,7 @@ from typing import Any
 
 from c3p_bags.runs import mapped
 from c3p_bags.runs.columns import Column, read_columns
+from c3p_bags.runs.publishers import refuse_two_publishers
 from c3p_bags.runs.run_log import Goal, Health, Joints, Motion, RunLog, Series, Slip
 from c3p_bags.runs.time_axis import TimeAxis
 from c3p_bags.runs.unusable_joints import unusable_joints
@@ -51,6 +52,9 @@ def read_run(bag: Bag, robot: CasterRobot, namespace: str | None = None,
     columns = {names[name]: column for name, column in found.items() if len(column.recorded)}
     if JOINT_STATES not in columns:
         raise unusable_joints(bag, f'{space}/{JOINT_STATES}', robot)
+    joints = columns[JOINT_STATES]
+    refuse_two_publishers(bag, f'{space}/{JOINT_STATES}', joints.stamp,
+                          (joints.values[0], joints.values[2]))
     log = _assemble(bag.path, columns, {t: topic.count for t, topic in bag.topics.items()},
                     {names[name]: count for name, count in broken.items() if count})
     for column in columns.values():

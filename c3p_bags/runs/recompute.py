@@ -21,6 +21,7 @@ from c3p_bags.runs.agreement import agreement
 from c3p_bags.runs.columns import read_columns
 from c3p_bags.runs.losses import last_rows, missing, related
 from c3p_bags.runs.odometry_inputs import GyroFeed, Samples
+from c3p_bags.runs.publishers import refuse_two_publishers
 from c3p_bags.runs.run_bag import finite_rows, odometry_numbers
 from c3p_bags.runs.unusable_joints import unusable_joints
 from c3p_bags.storage.bag import Bag
@@ -120,6 +121,8 @@ def read_samples(bag: Bag, robot: CasterRobot, space: str = '',
     if joints not in found or not len(found[joints].recorded):
         raise unusable_joints(bag, joints, robot)
     column = found[joints]
+    refuse_two_publishers(bag, joints, column.stamp,
+                          (column.values[0][:, 0], column.values[0][:, 2]))
     odometry = found.get(odom)
     return (Samples(column.recorded, column.stamp, column.values[0]),
             None if odometry is None else RecordedOdometry(odometry.recorded, odometry.stamp,

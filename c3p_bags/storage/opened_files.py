@@ -22,7 +22,13 @@ from c3p_bags.storage.mcap import FOOTER, MAGIC
 from c3p_bags.storage.mcap_close import close_mcap
 from c3p_bags.storage.mcap_file import McapFile
 from c3p_bags.storage.mcap_limits import FREE_BYTES, RATIO, TAIL
-from c3p_bags.storage.sqlite_file import JOURNALS, SqliteFile, journal_of, with_journal
+from c3p_bags.storage.sqlite_file import (
+    JOURNALS,
+    SqliteFile,
+    is_blank,
+    journal_of,
+    with_journal,
+)
 from c3p_bags.storage.stored_topics import CDR, LEAP, StorageFile
 from c3p_bags.storage.unpacking import unpack_stream
 from c3p_description.texts import one_line
@@ -97,7 +103,8 @@ def open_files(path: Path, scratch: Callable[[], Path], mend: bool = False) -> O
             file = one.open()
         except (ValueError, OSError, sqlite3.Error) as error:
             # a part without content, such as one that was begun by the loss of power
-            if mend and len(places) > 1 and not place.stat().st_size:
+            if (mend and len(places) > 1 and not place.stat().st_size
+                    and not journal_of(place)):
                 remarks.append(f'{place.name} is empty')
                 continue
             if isinstance(error, BagError):
@@ -186,8 +193,9 @@ class _Opening:
                            '`rosbags-convert`')
         if head.startswith(MAGIC):
             return self._mcap(place)
-        if head.startswith(SQLITE):
-            if journal := journal_of(place):
+        journal = journal_of(place)
+        if head.startswith(SQLITE) or (journal and is_blank(place)):
+            if journal:
                 place = with_journal(place, journal, self._scratch())
                 self.remarks.append(f'{journal.name}: the messages in this journal are read, too; '
                                     'the recorder was ended by force')

@@ -19,6 +19,11 @@ from c3p_bags.storage.stored_topics import LEAP, StoredTopic, qos_of
 # endings of the files in which SQLite keeps a journal, behind the name of the database
 JOURNALS = ('-wal', '-journal')
 
+# bytes of the header of a database; first bytes of a write-ahead log, and pages that it may have
+HEADER = 100
+LOG_MAGIC = (bytes.fromhex('377f0682'), bytes.fromhex('377f0683'))
+PAGE_SIZES = [2**k for k in range(9, 17)]
+
 # end of a rollback journal that names another file, which SQLite would delete
 SUPER_JOURNAL = bytes.fromhex('d9d505f920a163d7')
 
@@ -30,6 +35,30 @@ def journal_of(path: Path) -> Path | None:
         if journal.is_file() and journal.stat().st_size:
             return journal
     return None
+
+
+def is_blank(path: Path) -> bool:
+    """
+    Return whether a database has no header yet: its first pages are in the write-ahead log alone.
+
+    Parameters
+    ----------
+    path : Path
+        An empty file, or one that begins with zeros, as a loss of power leaves them.
+    """
+    with path.open('rb') as file:
+        return not any(file.read(HEADER))
+
+
+def _page_size(journal: Path) -> int:
+    """Return the page size [bytes] that a write-ahead log states."""
+    with journal.open('rb') as file:
+        head = file.read(12)
+    size = int.from_bytes(head[8:12], 'big')
+    if head[:4] not in LOG_MAGIC or size not in PAGE_SIZES:
+        raise ValueError(f'the journal {journal.name} is not a write-ahead log, and the database '
+                         'beside it is empty')
+    return size
 
 
 def with_journal(path: Path, journal: Path, folder: Path) -> Path:
@@ -49,6 +78,9 @@ def with_journal(path: Path, journal: Path, folder: Path) -> Path:
                                  'once with the sqlite3 program that wrote it')
     copy = folder / path.name
     shutil.copyfile(path, copy)
+    if is_blank(path):
+        # without a page SQLite would drop the log; the first page is in it
+        copy.write_bytes(bytes(_page_size(journal)))
     shutil.copyfile(journal, folder / journal.name)
     base = sqlite3.connect(copy)
     try:

@@ -3,11 +3,14 @@
 
 import json
 import time
+import warnings
 
 import pytest
+from found_bags import numbers, parts_of, write_database, write_mcap
 
 rclpy = pytest.importorskip('rclpy')
 
+from rcl_interfaces.msg import Log  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 from rclpy.qos import DurabilityPolicy, QoSProfile  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
@@ -131,9 +134,56 @@ def test_late_subscribers_get_all_that_is_latched(bench, tmp_path):
 
 
 def test_what_follows_a_clock_that_was_set_is_not_waited_for(bench, tmp_path):
-    player = bench.start(written(tmp_path / 'bag', count=5, last=1e8))
+    said = bench.hear(Log, '/rosout', 10)
+    bench.hear(Float64, '/number')
+    player = bench.start(written(tmp_path / 'bag', count=5, last=1e8), start_paused=True)
+    bench.spin(lambda: bench.node.count_publishers('/rosout'), 'the log')
+    bench.go('/number')
     bench.spin(lambda: player.playback.done, 'playing')
     assert player.counts['/number'] == 6 and player.playback.failure == ''
+    bench.spin(lambda: any('leap by +99999999.980 s' in log.msg for log in said), 'the leap')
+
+
+def found_parts(folder, rows):
+    for number, part in enumerate(parts_of(rows, 12)):
+        write_mcap(folder / f'drive_{number}.mcap', part)
+
+
+def found_clock(folder, rows):
+    half = len(rows) // 2
+    rows = [*rows[:half], *(r._replace(time=r.time - 3600 * SECOND) for r in rows[half:])]
+    write_mcap(folder / 'a.mcap', rows, chunk=13)
+
+
+FOUND = {
+    'journal': lambda folder, rows: write_database(folder / 'a.db3', rows, journal=0.5),
+    'all in the journal': lambda folder, rows: write_database(folder / 'a.db3', rows, journal=1.0),
+    'no definitions': lambda folder, rows: write_database(folder / 'a.db3', rows, False),
+    'no message index': lambda folder, rows: write_mcap(folder / 'a.mcap', rows, 'zstd',
+                                                        message_index=False),
+    'no index': lambda folder, rows: write_mcap(folder / 'a.mcap', rows, 'lz4', index=False,
+                                                statistics=False, summary=False),
+    'parts': found_parts, 'clock set back': found_clock}
+
+
+@pytest.mark.parametrize('write', FOUND.values(), ids=FOUND)
+def test_bags_as_they_are_found_are_played_whole(bench, tmp_path, write):
+    write(tmp_path, numbers(100, ('/number',)))
+    heard = bench.hear(Float64, '/number')
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')
+        player = bench.start(tmp_path, start_paused=True)
+        bench.go('/number')
+        bench.spin(lambda: player.playback.done and len(heard) == 100, 'playing')
+    assert [m.data for m in heard] == list(range(100)) and player.playback.failure == ''
+    assert player.playback.position == pytest.approx(0.495, abs=0.01)
+
+
+def test_a_bag_that_was_cut_off_is_refused_with_its_repair(bench, tmp_path):
+    file = write_mcap(tmp_path / 'a.mcap', numbers(100, ('/number',)))
+    file.write_bytes(file.read_bytes()[:-300])
+    with pytest.raises(BagError, match='cut off.*c3p repair'):
+        bench.start(tmp_path)
 
 
 def test_commands_and_the_recorded_clock_are_played_when_asked_for(bench, tmp_path):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joint states that cannot be used are refused with what they lack."""
 
+import struct
 import warnings
 
 import numpy as np
@@ -52,3 +53,76 @@ def test_the_error_names_what_the_joint_states_lack(tmp_path, messages, says):
                 with pytest.raises(BagError) as error:
                     reader(bag, C3P)
                 assert says in f'{error.value}' and '\n' not in f'{error.value}'
+
+
+def told_of(tmp_path, rows):
+    """Return the refusals of both readers, empty where they read."""
+    write_mcap(tmp_path / 'a.mcap', rows)
+    write_metadata(tmp_path, rows, ['a.mcap'])
+    found = []
+    with Bag(tmp_path) as bag:
+        for reader in (read_run, read_samples):
+            try:
+                reader(bag, C3P)
+                found.append('')
+            except BagError as error:
+                found.append(f'{error}')
+    return found
+
+
+def rolling(k, speed=2.0):
+    """Return names and angles of a robot that drives, at sample `k`."""
+    steering = 0.3 * np.sin(0.005 * k + np.arange(3))
+    return NAMES, [*steering, *(0.005 * speed * k * np.array([1.0, 0.9, 1.1]))]
+
+
+def shifted(one, stamp):
+    """Return a row with its message stamped and recorded at `stamp` [ns]."""
+    data = one.data[:4] + struct.pack('<iI', *divmod(stamp, 10**9)) + one.data[12:]
+    return one._replace(data=data)
+
+
+TURNS = {'in turn': lambda k, rng: k % 2, 'in pairs': lambda k, rng: k // 2 % 2,
+         'at random': lambda k, rng: rng.integers(2),
+         'the other at a fifth of the rate': lambda k, rng: int(k % 6 == 0)}
+
+
+@pytest.mark.parametrize('turn', TURNS.values(), ids=TURNS)
+@pytest.mark.parametrize('other', ['stands', 'drives', 'stamps'])
+def test_two_publishers_are_not_mixed(tmp_path, turn, other):
+    rng = np.random.default_rng(1)
+    rows = []
+    for k in range(400):
+        simulated = turn(k, rng)
+        stands = (NAMES, [0.0] * 6)
+        state = rolling(k) if not simulated or other == 'stamps' else (
+            stands if other == 'stands' else rolling(k, -1.3))
+        one = row(k, *state)
+        if other == 'stamps' and not simulated:
+            # beside a simulation with a clock that began at zero
+            one = shifted(one, 1_790_000_000 * 10**9 + one.time)
+        rows.append(one)
+    for says in told_of(tmp_path, rows):
+        assert 'two publishers on /joint_states take turns' in says and '\n' not in says
+        assert 'record again' in says
+
+
+@pytest.mark.parametrize('kind', ['alone', 'wraps', 'one encoder leaps', 'samples lost',
+                                  'one spike in twenty'])
+def test_one_publisher_is_read(tmp_path, kind):
+    rng = np.random.default_rng(2)
+    rows = []
+    for k in range(400):
+        names, angles = rolling(k, 12.0)
+        angles = np.array(angles)
+        if kind == 'wraps':
+            # that stand at the angle where they wrap
+            angles[:3] = np.pi + 0.002 * rng.normal(size=3)
+            angles = np.angle(np.exp(1j * angles))
+        if kind == 'one encoder leaps' and k % 2:
+            angles[0] += 1.0
+        if kind == 'one spike in twenty' and k % 20 == 0:
+            angles += 1.5
+        if kind != 'samples lost' or rng.uniform() > 0.3:
+            rows.append(row(k, names, angles))
+    assert told_of(tmp_path, rows) == ['', '']

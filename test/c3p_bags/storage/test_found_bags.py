@@ -95,7 +95,9 @@ def test_mcap_files_of_all_writers_are_read_whole(tmp_path, options, metadata):
 
 
 JOURNALS = {'wal': {'journal': 0.5}, 'wal with everything': {'journal': 1.0},
-            'without definitions': {'journal': 0.5, 'definitions': False}}
+            'without definitions': {'journal': 0.5, 'definitions': False},
+            'empty database': {'journal': 1.0, 'blank': 0},
+            'database of zeros': {'journal': 0.3, 'blank': 4096}}
 
 
 @pytest.mark.parametrize('options', JOURNALS.values(), ids=JOURNALS)
@@ -122,6 +124,14 @@ def test_the_journal_beside_a_database_is_read(tmp_path, options, metadata):
     assert read(tmp_path / 'new')[0] == expected(ROWS)
     # nothing is written beside the bag
     assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
+
+
+def test_an_empty_database_beside_another_kind_of_journal_is_refused(tmp_path):
+    folder = folder_of(tmp_path)
+    (folder / 'a.db3').write_bytes(b'')
+    (folder / 'a.db3-wal').write_bytes(b'\xff' * 5000)
+    with pytest.raises(BagError, match='is not a write-ahead log, and the database beside it is'):
+        Bag(folder)
 
 
 def test_half_a_transaction_is_undone(tmp_path):
