@@ -9,8 +9,9 @@ which name the entries and their types. Entries are logged when they change.
 
 from __future__ import annotations
 
+import re
 import struct
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,6 +29,9 @@ START = 0
 # bytes of a record and of all records that are kept
 MOST_BYTES = 100_000_000
 MOST_KEPT = 2_000_000_000
+
+# column of one value of each array: NAME[K]
+ELEMENT = re.compile(r'(.+)\[(\d{1,6})\]')
 
 # types of entries as numpy reads them
 TYPES = {'boolean': '?', 'int64': '<i8', 'float': '<f4', 'double': '<f8'}
@@ -159,14 +163,17 @@ class WpiLog:
         # a record behind another one may be older, such as of the network
         events = {name: Events(*_sorted(one)) for name, one in events.items()}
         times = np.unique(np.concatenate([one.time for one in events.values()]))
-        remarks = (f'{early} records have times before zero: taken as initial values',) if (
-            early) else ()
-        return LogTable(times * 1.0 + time.offset, held(events, times), remarks)
+        remarks = [f'{early} records have times before zero: taken as initial values'] if (
+            early) else []
+        return LogTable(times * 1.0 + time.offset, held(events, times),
+                        (*remarks, *_last_values(found, summed)))
 
     def _arrays(self, names: Sequence[str]) -> dict[str, list[tuple[float, Array]]]:
         """Return time [s] and values of the records of each entry."""
+        element = {}
         for name in names:
-            kind = self._kind.get(name)
+            entry, element[name] = self._element(name)
+            kind = self._kind.get(entry)
             if kind is None:
                 near = [one for one in self._kind if name.rsplit('/', 1)[-1].lower()
                         in one.lower()]
@@ -175,21 +182,38 @@ class WpiLog:
             if kind.removesuffix('[]') not in TYPES:
                 raise BagError(f'{self.path}: entry {name!r} is of type {kind!r}; only '
                                f'{", ".join(TYPES)} and arrays of them are read')
+        columns: dict[str, list[str]] = {}
+        for name in names:
+            columns.setdefault(self._element(name)[0], []).append(name)
         kept = 0
         found: dict[str, list[tuple[float, Array]]] = {name: [] for name in names}
-        for name, record in self._records(names):
-            kind = self._kind[name]
+        for entry, record in self._records(list(columns)):
+            kind = self._kind[entry]
             dtype = np.dtype(TYPES[kind.removesuffix('[]')])
             if len(record.data) % dtype.itemsize or (
                     not kind.endswith('[]') and len(record.data) != dtype.itemsize):
-                raise self._wrong(record.place, f'{len(record.data)} bytes for {name!r} of type '
+                raise self._wrong(record.place, f'{len(record.data)} bytes for {entry!r} of type '
                                   f'{kind}')
             kept += len(record.data) + 100
             if kept > MOST_KEPT:
                 raise self._wrong(record.place, f'more than {MOST_KEPT} bytes of the columns')
-            found[name].append((1e-6 * record.time, np.frombuffer(record.data, dtype
-                                                                  ).astype(float)))
+            values = np.frombuffer(record.data, dtype).astype(float)
+            for name in columns[entry]:
+                of = element[name]
+                if of is None:
+                    found[name].append((1e-6 * record.time, values))
+                elif of < len(values):
+                    found[name].append((1e-6 * record.time, values[of:of + 1]))
+                # an array is empty until its modules are known
+                elif len(values):
+                    raise self._wrong(record.place, f'{len(values)} values of {entry!r}; {name!r} '
+                                      'is not among them')
         return found
+
+    def _element(self, name: str) -> tuple[str, int | None]:
+        """Return the entry of a column, and the place in its arrays, None for all of them."""
+        found = None if name in self._kind else ELEMENT.fullmatch(name)
+        return (found[1], int(found[2])) if found else (name, None)
 
     def _by_samples(self, columns: Sequence[str], found: dict[str, list[tuple[float, Array]]],
                     mapping: TimeMapping, summed: Collection[str]) -> LogTable:
@@ -216,6 +240,16 @@ class WpiLog:
             if name in summed:
                 values[name] = np.cumsum(values[name])
         return LogTable(times_of(stamps, mapping), values, (), tuple(summed))
+
+
+def _last_values(found: Mapping[str, Sequence[tuple[float, Array]]], summed: Collection[str]
+                 ) -> list[str]:
+    """Return remarks on arrays of which the last value is taken, without times of samples."""
+    longest = {name: max((len(values) for _, values in records), default=0)
+               for name, records in found.items() if name not in summed}
+    return [f'{name} has arrays of {count} values, of which the last is taken; {name}[K] is the '
+            'value K of each array, from 0, and time: {column: …} gives each value its own time'
+            for name, count in longest.items() if count > 1]
 
 
 def _flat(records: Sequence[tuple[float, Array]], summed: bool) -> Events:

@@ -292,11 +292,20 @@ def _compare_counts(found: OpenedFiles, metadata: Metadata | None) -> None:
     if metadata is not None and count < metadata.messages:
         found.remarks.append(fewer(count, metadata.messages, METADATA))
     for file in found.files:
-        if isinstance(file, McapFile) and file.layout.stated is not None:
-            stated = file.layout.stated.total()
-            counted = file.layout.counts.total()
-            if not file.layout.unread and counted < stated:
-                found.remarks.append(fewer(counted, stated, f'the index of {file.path.name}'))
+        if not isinstance(file, McapFile) or file.layout.unread:
+            continue
+        counts = file.layout.counts
+        strays = sum(n for number, n in counts.items() if number not in file.layout.channels)
+        if strays:
+            found.remarks.append(f'{strays} messages in {file.path.name} are of no topic, and '
+                                 'left out: the file is damaged')
+        if file.layout.stated is not None:
+            stated = file.layout.stated
+            # of each topic: a damaged message may be counted at another one
+            missing = sum(max(0, n - counts[number]) for number, n in stated.items())
+            if missing:
+                found.remarks.append(fewer(stated.total() - missing, stated.total(),
+                                           f'the index of {file.path.name}'))
 
 
 def fewer(count: int, stated: int, source: str) -> str:

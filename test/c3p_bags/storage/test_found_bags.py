@@ -3,6 +3,7 @@
 
 import os
 import shutil
+import struct
 import warnings
 
 import pytest
@@ -377,3 +378,21 @@ def test_a_chunk_with_another_checksum_is_refused_and_left_out_by_repair(tmp_pat
                 list(messages())
     done = repair(folder, tmp_path / 'whole')
     assert sum(done.messages.values()) == len(ROWS) - 50 and done.lost
+
+
+def test_messages_that_damage_has_moved_to_no_topic_are_said(tmp_path):
+    """In a chunk that is packed without a checksum, damage may change the head of a message."""
+    folder = folder_of(tmp_path)
+    file = write_mcap(folder / 'a.mcap', ROWS, chunked=False)
+    data = bytearray(file.read_bytes())
+    # records of messages begin with their kind and length
+    heads = [k for k in range(len(data) - 9) if data[k:k + 9] == struct.pack(
+        '<BQ', 5, 22 + len(ROWS[0].data))]
+    for head, channel in ((heads[3], 77), (heads[4], data[heads[5] + 9]), (heads[7], 500)):
+        data[head + 9:head + 11] = struct.pack('<H', channel)
+    file.write_bytes(bytes(data))
+    raw, _, remarks = read(folder)
+    assert len(raw) == len(ROWS) - 2
+    assert any('2 messages in a.mcap are of no topic, and left out' in said for said in remarks)
+    # of both topics together
+    assert any(f'{len(ROWS) - 2} messages, 2 fewer than the index' in said for said in remarks)
