@@ -7,12 +7,12 @@ leap to the other line and back,
 
     d_j ≈ −d_{j+1}     for most of the leaps d_j,
 
-and both lines have many messages. A single encoder that leaps to and fro is no second publisher.
+and both lines have many messages. Leaps of a single encoder do not count.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -35,7 +35,7 @@ LEAST_ANGLE = 0.05
 LEAST_TIME = 0.5
 
 
-def refuse_two_publishers(bag: Bag, topic: str, stamp: Array, angles: Sequence[Array]) -> None:
+def refuse_two_publishers(bag: Bag, topic: str, stamp: Array, angles: Iterable[Array]) -> None:
     """
     Refuse joint states in which two publishers take turns.
 
@@ -45,7 +45,7 @@ def refuse_two_publishers(bag: Bag, topic: str, stamp: Array, angles: Sequence[A
     topic : str
     stamp : (k,) int array, ns
         Of the messages, in the order of recording.
-    angles : sequence of (k, n) array, rad
+    angles : (2, k, n) array, or two of (k, n), rad
         Of their steering joints and wheels.
 
     Raises

@@ -121,12 +121,10 @@ def read_samples(bag: Bag, robot: CasterRobot, space: str = '',
     if joints not in found or not len(found[joints].recorded):
         raise unusable_joints(bag, joints, robot)
     column = found[joints]
-    refuse_two_publishers(bag, joints, column.stamp,
-                          (column.values[0][:, 0], column.values[0][:, 2]))
+    refuse_two_publishers(bag, joints, column.stamp, column.values[0][:, ::2].swapaxes(0, 1))
     odometry = found.get(odom)
     return (Samples(column.recorded, column.stamp, column.values[0]),
-            None if odometry is None else RecordedOdometry(odometry.recorded, odometry.stamp,
-                                                           odometry.values[0]))
+            None if odometry is None else RecordedOdometry(*odometry[:2], odometry.values[0]))
 
 
 def _angles(reader: Reader) -> Reader:

@@ -3,8 +3,10 @@
 
 import numpy as np
 import pytest
-from robot_logs import joint_state, write_csv, write_ros1
+from robot_logs import joint_state, write_csv, write_ros1, write_wpilog
 from test_import import MAPPING, imported, joints_of
+
+from c3p_bags.storage.bag_writer import BagError
 
 DRIVE = [(1.0 + 0.1 * k, float(k)) for k in range(60)]
 
@@ -111,3 +113,22 @@ def test_stamps_of_ros_1_that_were_set_back_give_way_to_times_of_recording(tmp_p
     stamps, joints = joints_of(found)
     assert joints['j'].tolist() == [a for _, a in DRIVE]
     assert np.diff(stamps) == pytest.approx(0.1) and 'set back' in done.remarks[0]
+
+
+def test_an_array_of_all_modules_has_a_value_for_each_joint(tmp_path):
+    records = [('all', 20_000 * (k + 1), [k, 10.0 * k, -k]) for k in range(5)]
+    log = write_wpilog(tmp_path / 'log.wpilog', [('all', 100, []), *records],
+                       {'all': 'double[]'})
+    found, done = imported(tmp_path, log, 'joints: {a: {column: "all[0]"}, b: {column: "all[1]"}, '
+                                          'c: {column: "all[2]", increments: true}}')
+    _, joints = joints_of(found)
+    assert joints['a'].tolist() == [0, 1, 2, 3, 4] and joints['b'].tolist() == [0, 10, 20, 30, 40]
+    assert joints['c'].tolist() == [0, -1, -3, -6, -10] and not done.remarks
+    # the last value of an array whose values are not told apart
+    (tmp_path / 'two').mkdir()
+    found, done = imported(tmp_path / 'two', log, 'joints: {a: {column: all}}')
+    assert joints_of(found)[1]['a'].tolist() == [0, -1, -2, -3, -4]
+    assert 'all has arrays of 3 values, of which the last is taken; all[K]' in done.remarks[0]
+    (tmp_path / 'three').mkdir()
+    with pytest.raises(BagError, match=r"3 values of 'all'; 'all\[3\]' is not among them"):
+        imported(tmp_path / 'three', log, 'joints: {a: {column: "all[3]"}}')

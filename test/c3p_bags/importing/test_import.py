@@ -194,25 +194,6 @@ def test_wpilog_arrays_have_their_own_times_and_unchanged_ones_no_record(tmp_pat
     assert '2 records have times before zero' in done.remarks[0]
 
 
-def test_an_array_of_all_modules_has_a_value_for_each_joint(tmp_path):
-    records = [('all', 20_000 * (k + 1), [k, 10.0 * k, -k]) for k in range(5)]
-    log = write_wpilog(tmp_path / 'log.wpilog', [('all', 100, []), *records],
-                       {'all': 'double[]'})
-    found, done = imported(tmp_path, log, 'joints: {a: {column: "all[0]"}, b: {column: "all[1]"}, '
-                                          'c: {column: "all[2]", increments: true}}')
-    _, joints = joints_of(found)
-    assert joints['a'].tolist() == [0, 1, 2, 3, 4] and joints['b'].tolist() == [0, 10, 20, 30, 40]
-    assert joints['c'].tolist() == [0, -1, -3, -6, -10] and not done.remarks
-    # the last value of an array whose values are not told apart
-    (tmp_path / 'two').mkdir()
-    found, done = imported(tmp_path / 'two', log, 'joints: {a: {column: all}}')
-    assert joints_of(found)[1]['a'].tolist() == [0, -1, -2, -3, -4]
-    assert 'all has arrays of 3 values, of which the last is taken; all[K]' in done.remarks[0]
-    (tmp_path / 'three').mkdir()
-    with pytest.raises(BagError, match=r"3 values of 'all'; 'all\[3\]' is not among them"):
-        imported(tmp_path / 'three', log, 'joints: {a: {column: "all[3]"}}')
-
-
 def test_a_wpilog_that_was_cut_off_is_read_up_to_its_end(tmp_path):
     log = write_wpilog(tmp_path / 'log.wpilog', [('a', 1000 * k, k) for k in range(1, 100)],
                        {'a': 'double'})
