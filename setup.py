@@ -41,6 +41,7 @@ PROGRAMS = (
 LAWS = {
     'paper': 'c3p_controller.paper.velocity:PaperLaw',
     'mpc': 'c3p_controller.predictive.controller:PredictiveController',
+    'modules': 'c3p_controller.module_law:ModuleLaw',
 }
 
 # tested; scripts/environment.sh, `c3p doctor` and the jobs of CI have the same

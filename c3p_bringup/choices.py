@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+from c3p_controller import AUTO as AUTO_LAW
 from c3p_controller import law_names
 from c3p_simulation import PLANTS, SENSORS, STRICT, WAIT
 
-__all__ = ['EXPERIMENTS', 'HARDWARE', 'PLANTS', 'REALTIME', 'SENSORS', 'STRICT', 'SYNCHRONOUS',
-           'WAIT', 'law_names']
+__all__ = ['AUTO_LAW', 'EXPERIMENTS', 'HARDWARE', 'PLANTS', 'REALTIME', 'SENSORS', 'STRICT',
+           'SYNCHRONOUS', 'WAIT', 'law_names']
 
 HARDWARE = ('none', 'emulated')
 

@@ -12,6 +12,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from c3p_bringup.nodes import CHAIN, ROBOTS, module_of, node_class
 from c3p_bringup.options import DriveOptions, bus_channel, check_cards, parameter_files
 from c3p_bringup.other_robots import OtherRobotError, OtherRobots
 from c3p_bringup.processes import NodeProcess
+from c3p_controller import chosen_law
 from c3p_controller.controllers import check_motors
 from c3p_controller.predictive.standing_start import check_start
 from c3p_description.model import CasterRobot
@@ -86,6 +88,7 @@ def drive(options: DriveOptions, announce: Callable[[str], None] = print,
     """
     # before any node starts
     robot = load_casters(options.robot)
+    options = replace(options, controller=chosen_law(options.controller, robot))
     check_motors(options.controller, robot)
     if options.hardware != 'none':
         check_cards(options.robot, options.parameters)

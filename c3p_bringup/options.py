@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from c3p_bringup.choices import STRICT, SYNCHRONOUS, WAIT
+from c3p_bringup.choices import AUTO_LAW, STRICT, SYNCHRONOUS, WAIT
 from c3p_controller import CONTROLLERS, law_named
 from c3p_description.reading.loader import load_casters
 from c3p_hardware.axes import card_settings
@@ -53,8 +53,8 @@ def known_latency(plant: str, hardware: str = 'none', controller: str = '', sens
         latency = LATENCY[plant]
     else:
         latency = read_sensors(sensors).latency
-    found = {'mpc.latency': latency}
-    if controller and controller not in CONTROLLERS and law_named(controller).takes_latency():
+    found = {'mpc.latency': latency, 'modules.latency': latency}
+    if controller not in ('', AUTO_LAW, *CONTROLLERS) and law_named(controller).takes_latency():
         found[f'{controller}.latency'] = latency
     return found
 
@@ -98,7 +98,7 @@ class DriveOptions:
     plant: str = 'analytic'
     sensors: str = ''                           # as of read_sensors; empty: those of the plant
     hardware: str = 'none'
-    controller: str = 'mpc'                     # one of law_names(), in both controller nodes
+    controller: str = AUTO_LAW                  # of law_names(), in both controller nodes
     nodes: str = 'one-process'                  # or processes
     realtime_factor: float = 1.0                # robot time per real time; 0 is lockstep
     realtime: str = WAIT

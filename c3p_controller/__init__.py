@@ -12,17 +12,37 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from c3p_controller.control_law import ControlLaw
+    from c3p_description.model import CasterRobot
 
-__all__ = ['law_named', 'law_names']
+__all__ = ['chosen_law', 'law_named', 'law_names']
 
 # laws of the suite, in the form of an entry point. setup.py has the same for tools that list entry
 # points; the suite reads this table, which no build can lack
 BUILT_IN = {
     'paper': 'c3p_controller.paper.velocity:PaperLaw',
     'mpc': 'c3p_controller.predictive.controller:PredictiveController',
+    'modules': 'c3p_controller.module_law:ModuleLaw',
 }
 
 CONTROLLERS = tuple(BUILT_IN)
+
+# name of the choice of a law by the robot
+AUTO = 'auto'
+
+
+def chosen_law(name: str, robot: CasterRobot) -> str:
+    """
+    Return the law called `name`; with ``auto`` that of the robot.
+
+    ``mpc`` of casters with all encoders, and ``modules`` of robots with other wheels.
+
+    Examples
+    --------
+    >>> from c3p_description import load
+    >>> chosen_law('auto', load('c3p')), chosen_law('auto', load('swerve'))
+    ('mpc', 'modules')
+    """
+    return name if name != AUTO else 'modules' if robot.reading_only else 'mpc'
 
 
 def law_names() -> tuple[str, ...]:

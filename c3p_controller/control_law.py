@@ -15,8 +15,12 @@ from typing import Any, ClassVar
 from c3p_controller.goals.position_command import PositionLaw
 from c3p_controller.law_settings import Parametrised
 from c3p_controller.torque_law import Sensed, Setpoint
-from c3p_description.model import Array, CasterRobot
+from c3p_description.model import Array, CasterRobot, ModelError
 from c3p_dynamics.traction import torque_bounds
+
+# wheels that a law drives
+CASTERS = 'casters'
+ANY = 'any'
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,8 @@ class ControlLaw(Parametrised, ABC):
         The law uses the preview of the setpoint: the position controller publishes it.
     position : type of PositionLaw
         Position controller that drives to goals with the law.
+    wheels : str
+        ``casters``, behind their pivots with all encoders, or ``any``; see `check_wheels`.
     freedoms : int
         Fewest freedoms of the platform that the motors must control, 3 or 2.
     compiler : bool
@@ -64,6 +70,7 @@ class ControlLaw(Parametrised, ABC):
     Settings: ClassVar[type[Any]] = NoSettings
     previews: ClassVar[bool]
     position: ClassVar[type[PositionLaw]]
+    wheels: ClassVar[str] = CASTERS
     freedoms: ClassVar[int] = 3
     compiler: ClassVar[bool] = False
     inverse_dynamics: ClassVar[bool] = False
@@ -96,6 +103,18 @@ class ControlLaw(Parametrised, ABC):
 
     def prepare(self) -> None:  # noqa: B027 (most laws compute nothing ahead)
         """Compute what the next step can use, after the torques of the last one were sent."""
+
+    @classmethod
+    def check_wheels(cls, robot: CasterRobot) -> None:
+        """
+        Raise ModelError for wheels that the law does not drive; ``wheels`` declares them.
+
+        A law of casters drives all of them behind their pivots, with all encoders.
+        """
+        if cls.wheels == CASTERS and (reason := robot.reading_only):
+            raise ModelError(f'robot {robot.name}: {cls.__name__} needs casters behind their '
+                             f'pivots with all encoders, and {reason}; choose the controller '
+                             'modules (auto does)')
 
     @classmethod
     def position_of(cls, values: Any) -> type[PositionLaw]:

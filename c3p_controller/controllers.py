@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from c3p_controller import law_named
+from c3p_controller import chosen_law, law_named
 from c3p_controller.command_follower import CommandFollower, FollowerSettings, LawFailure
 from c3p_controller.control_law import ControlLaw
 from c3p_controller.goals.position_command import PositionLaw
@@ -39,8 +39,9 @@ def check_motors(controller: str, robot: CasterRobot) -> None:
     Raise ValueError where the motors of `robot` are too few for the law `controller`.
 
     A law that demands all three accelerations at an instant needs motors for three freedoms; mpc
-    gives up one of them.
+    gives up one of them. Neither drives other wheels than casters.
     """
+    law_named(controller).check_wheels(robot)
     freedoms = driven_freedoms(robot)
     if freedoms < 2:
         raise ValueError(f'the motors of {robot.name} control {freedoms} of three freedoms of the '
@@ -52,9 +53,10 @@ def check_motors(controller: str, robot: CasterRobot) -> None:
                          'choose mpc, which keeps what the parameter mpc.priority names')
 
 
-def law_settings(values: Any) -> Any:
+def law_settings(values: Any, robot: CasterRobot) -> Any:
     """Return the settings of the torque law of velocity controller parameters; ValueError."""
-    return law_named(values.controller).read(values, values.controller)
+    name = chosen_law(values.controller, robot)
+    return law_named(name).read(values, name)
 
 
 def make_law(values: Any, robot: CasterRobot) -> ControlLaw:
@@ -63,9 +65,9 @@ def make_law(values: Any, robot: CasterRobot) -> ControlLaw:
 
     ValueError for invalid parameters, or too few motors for the law.
     """
-    name = values.controller
+    name = chosen_law(values.controller, robot)
     check_motors(name, robot)
-    law, settings = law_named(name), law_settings(values)
+    law, settings = law_named(name), law_settings(values, robot)
     try:
         return law(robot, settings)
     except ValueError:
@@ -88,8 +90,9 @@ def make_chain(values: Any, robot: CasterRobot) -> PaperChain | CommandFollower:
     ValueError
         Invalid settings, or a law that needs a compiler without one.
     """
-    if law_named(values.controller).compiler and not COMPILER:
-        raise ValueError(f"controller: {values.controller} needs the compiler (`pip install "
+    name = chosen_law(values.controller, robot)
+    if law_named(name).compiler and not COMPILER:
+        raise ValueError(f"controller: {name} needs the compiler (`pip install "
                          f"'{NUMBA}'`), without it a plan takes longer than it lasts")
     law = make_law(values, robot)
     settings = follower_of(values)
@@ -99,26 +102,26 @@ def make_chain(values: Any, robot: CasterRobot) -> PaperChain | CommandFollower:
     try:
         chain.warm_up()
     except LawFailure as error:
-        raise _refusal(values.controller, str(error)) from error
+        raise _refusal(name, str(error)) from error
     return chain
 
 
-def check_chain(values: Any) -> None:
+def check_chain(values: Any, robot: CasterRobot) -> None:
     """Raise ValueError for parameters that `retune_chain` cannot use."""
-    law_settings(values), follower_of(values)
+    law_settings(values, robot), follower_of(values)
 
 
-def retune_chain(chain: PaperChain | CommandFollower, values: Any) -> None:
+def retune_chain(chain: PaperChain | CommandFollower, values: Any, robot: CasterRobot) -> None:
     """Replace the settings of `chain` by the present parameters."""
-    chain.retune(follower_of(values), law_settings(values))
+    chain.retune(follower_of(values), law_settings(values, robot))
 
 
-def position_of(values: Any) -> type[PositionLaw]:
+def position_of(values: Any, robot: CasterRobot) -> type[PositionLaw]:
     """Return the class of the position law of position controller parameters."""
-    return law_named(values.controller).position_of(values)
+    return law_named(chosen_law(values.controller, robot)).position_of(values)
 
 
-def position_gains(values: Any) -> Any:
+def position_gains(values: Any, robot: CasterRobot) -> Any:
     """
     Return the gains of the position law of position controller parameters.
 
@@ -127,11 +130,11 @@ def position_gains(values: Any) -> Any:
     ValueError
         Invalid gains or readings, or a stop outside the goal zone.
     """
-    return position_of(values).read(values, values.controller)
+    return position_of(values, robot).read(values, chosen_law(values.controller, robot))
 
 
-def make_position(values: Any) -> PositionLaw:
+def make_position(values: Any, robot: CasterRobot) -> PositionLaw:
     """Return the position law of the parameters, compiled; errors as in `position_gains`."""
-    law = position_of(values).make(position_gains(values))
+    law = position_of(values, robot).make(position_gains(values, robot), robot)
     law.warm_up()
     return law

@@ -69,6 +69,8 @@ class DivergenceWatch:
         self._robot = robot
         self._lever = float(np.hypot(*robot.hip_position.T).max())
         self._rows = np.empty((2, robot.count, 3))
+        self._trails = ~robot.fixed & (robot.caster_offset > 0.0)
+        self._offset = np.where(self._trails, robot.caster_offset, 1.0)
         self.reset()
 
     def reset(self) -> None:
@@ -132,13 +134,15 @@ class DivergenceWatch:
 
     def _power(self, steering: Array, twist: Array, torque: Array) -> float:
         """Return the power of the motors, W, of a robot that rolls."""
-        # θ̇_x = Rx ν/r, θ̇_s = −Ra ν/d − ω
+        # θ̇_x = Rx ν/r, θ̇_s = −Ra ν/d − ω of a caster; below its pivot a wheel that steers moves
+        # nothing
         robot = self._robot
         n = robot.count
         rows(robot.geometry, steering, *self._rows)
         power = torque[:n] @ (self._rows[0] @ twist / robot.wheel_radius)
         if len(torque) > n:
-            power -= torque[n:] @ (self._rows[1] @ twist / robot.caster_offset + twist[2])
+            power -= torque[n:] @ np.where(self._trails, self._rows[1] @ twist / self._offset
+                                           + twist[2], 0.0)
         return float(power)
 
 

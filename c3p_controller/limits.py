@@ -177,10 +177,14 @@ class TractionControl:
         state = self._state
         state.bound[:] = self.bound
         state.radius[:] = robot.wheel_radius
-        state.driven[:] = robot.driven
+        # without its row along the slip of a wheel is not measured
+        state.driven[:] = robot.driven & (robot.rows[:, 0] > 0.0)
         state.rate_limit[:] = robot.wheel_rate_limit
         state.damping[:] = robot.wheel_spin_inertia / SPIN_TIME
         self.limit = state.limit
+        # of a wheel beside its pivot, which rolls where it turns; the last steering angles
+        self._beside = robot.lateral_offset / robot.wheel_radius
+        self._turned: Array | None = None
         self.reset()
 
     @property
@@ -206,6 +210,7 @@ class TractionControl:
         """Forget every slip."""
         state = self._state
         self.fault = ''
+        self._turned = None
         state.limit[:] = self.bound
         state.wheel_limit[:] = self.bound[:self.robot.count]
         state.gripped[:] = np.inf
@@ -230,6 +235,11 @@ class TractionControl:
         state = self._state
         state.steering[:] = sensed.steering
         state.wheel_rate[:] = sensed.wheel_rate
+        if self._beside.any():
+            before = sensed.steering if self._turned is None else self._turned
+            turned = (sensed.steering - before) / dt + sensed.twist[2]
+            state.wheel_rate[:] -= self._beside * turned
+            self._turned = np.array(sensed.steering)
         state.twist[:] = sensed.twist
         state.torque[:] = torque
         state.command[:] = 0.0 if command is None else command

@@ -18,7 +18,7 @@ from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Odometry
 
 from c3p_controller import law_named
-from c3p_controller.controllers import make_position, position_gains
+from c3p_controller.controllers import make_position
 from c3p_controller.goals.goal_life import NO_COMMAND, NO_ODOMETRY, REACHED, RESTARTED, stands
 from c3p_controller.goals.rearm import lock_ends, robot_step
 from c3p_controller.reading.law_parameters import position_entries
@@ -50,9 +50,9 @@ class PositionControllerNode(SuiteNode):
         super().__init__('position_controller', Path(__file__).with_name(
             'position_controller_parameters.yaml'), **options)
         values = self.parameters.value
-        self._controller = make_position(values)
-        self.parameters.check, self.parameters.changed = position_gains, self._retune
+        self._controller = make_position(values, self.robot)
         self._limits = GoalLimits(self, self.robot, self._controller, values)
+        self.parameters.check, self.parameters.changed = self._limits.check, self._retune
         # largest speed and yaw rate of the drive, m/s and rad/s
         self._pace = self._controller.pace(values)
         self._frames, self._odom = GoalFrames(self), OdometryGap(self, values.odom_timeout)
@@ -65,7 +65,8 @@ class PositionControllerNode(SuiteNode):
         self._lock = LockWatch(self, self.diagnostics, self._on_lock)
         self._alarm = GoalAlarm(self, self._give_up)
         self._commands = DriveCommands(self, values.use_stamped_vel,
-                                       law_named(values.controller).previews, self.watch_time())
+                                       law_named(self._limits.law_name).previews,
+                                       self.watch_time())
         self._goals = GoalInterface(self, self.robot.name, self._frames, values.navigate_action,
                                     self._resolve, self._drive_to, self._give_up)
         self.at_end(self._goals.destroy)
@@ -78,7 +79,7 @@ class PositionControllerNode(SuiteNode):
         goal = self._controller.goal
         zone = self._controller.zone
         shown = 'none' if goal is None else np.round(goal, 4).tolist()
-        return {'controller': self.parameters.value.controller, 'goal': shown,
+        return {'controller': self._limits.law_name, 'goal': shown,
                 'goal reached': self._goals.life.held,
                 'opened again': self._commands.opening.count,
                 **zone_values(zone)}

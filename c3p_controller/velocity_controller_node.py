@@ -20,6 +20,7 @@ import numpy as np
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 
+from c3p_controller import chosen_law
 from c3p_controller.command_interlock import CommandInterlock
 from c3p_controller.controllers import check_chain, make_chain, retune_chain
 from c3p_controller.reading.law_parameters import velocity_entries
@@ -66,7 +67,8 @@ class VelocityControllerNode(SuiteNode):
         self.alive = Lifelines('joint_states', 'odom', *self._chain.PARTS,
                                timeout=values.chain_timeout)
         self._lock, self._stop = LockReport(self, self.diagnostics), StopReport(self)
-        self.parameters.check, self.parameters.changed = check_chain, self._retune
+        self.parameters.check = partial(check_chain, robot=self.robot)
+        self.parameters.changed = self._retune
         self._output = WheelOutput(self, self._lock.publish, self._stop)
         subscribe_command(self, values.use_stamped_vel)
         self.listen(JointState, 'joint_states', self._on_joints, SENSOR_DATA)
@@ -78,7 +80,8 @@ class VelocityControllerNode(SuiteNode):
 
     def metrics(self) -> Mapping[str, Any]:
         """Return the metrics for the diagnostics."""
-        return {'controller': self.parameters.value.controller, 'follows': self._law.follows,
+        return {'controller': chosen_law(self.parameters.value.controller, self.robot),
+                'follows': self._law.follows,
                 'cycles': self._steps.count,
                 'largest torque [N·m]': f'{self._output.largest():.3f}',
                 'longest step [ms]': f'{1e3 * self._steps.longest():.3f}',
@@ -86,7 +89,7 @@ class VelocityControllerNode(SuiteNode):
 
     def _retune(self) -> None:
         values = self.parameters.value
-        retune_chain(self._law, values)
+        retune_chain(self._law, values, self.robot)
         self.interlock.retune(values.cmd_vel_timeout, values.start_silence)
         self.alive.set_timeout(values.chain_timeout)
 

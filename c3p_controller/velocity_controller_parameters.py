@@ -333,3 +333,33 @@ class PredictiveParameters(CheckedSettings):
     priority: str = setting(
         'path_speed', one_of=('path_speed', 'path_heading', 'heading_speed'),
         parameter='mpc.priority')
+
+
+@dataclass(frozen=True)
+class ModuleGains(CheckedSettings):
+    """
+    Gains and limits of the law of modules.
+
+    Attributes
+    ----------
+    gain : float
+        K, acceleration per error of the twist [1/s], with modules.
+    steering_gain : float
+        K_s, steering acceleration per error of the steering rate [1/s], with modules.
+    steering_lead : float
+        Time in which a module turns to its direction [s], with modules; with a preview it turns to
+        the direction of this time ahead.
+    steering_rate : float
+        Limit of the steering rates [rad/s], with modules; that of the robot applies as well.
+    acceleration : float
+        Limit of the acceleration of the pivots [m/s²], with modules.
+    latency : float
+        Input delay that modules assumes [s].
+    """
+
+    gain: float = setting(15.0, bounds=(0.1, 100.0), parameter='modules.gain')
+    steering_gain: float = setting(60.0, bounds=(0.1, 500.0), parameter='modules.steering_gain')
+    steering_lead: float = setting(0.06, bounds=(0.01, 1.0), parameter='modules.steering_lead')
+    steering_rate: float = setting(10.0, bounds=(0.1, 100.0), parameter='modules.steering_rate')
+    acceleration: float = setting(2.0, bounds=(0.01, 20.0), parameter='modules.acceleration')
+    latency: float = setting(0.01, bounds=(0.0, 0.2), parameter='modules.latency')

@@ -369,9 +369,8 @@ class CasterRobot:
     def require_casters(self, what: str) -> None:
         """Raise ModelError for a robot that is for reading only; `what` needs casters."""
         if reason := self.reading_only:
-            raise ModelError(f'robot {self.name}: {what} and control are not possible yet, '
-                             f'because {reason}: they need casters behind their pivots with all '
-                             f'encoders; {wheels.WORKS}')
+            raise ModelError(f'robot {self.name}: {what} not possible, because {reason}: casters '
+                             f'behind their pivots with all encoders are needed; {wheels.WORKS}')
 
     @cached_property
     def platform(self) -> Array:

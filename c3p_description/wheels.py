@@ -52,8 +52,9 @@ ONE_PIVOT = 1e-6
 # reason why a robot with such a wheel is for reading only
 NO_OFFSET = 'without offset (d = 0)'
 
-# commands and functions for robots that are not controlled
-WORKS = 'reading works: sensed_forward, odometry, c3p import, report and recompute'
+# commands and functions for robots on other wheels than casters
+WORKS = ('the controller modules drives the robot on the plant mujoco, and reading works: '
+         'odometry, c3p import, report, recompute and calibrate')
 
 
 def pivots(hips: Any) -> Any:

@@ -35,6 +35,7 @@ from c3p_description.model import Array, CasterRobot, Friction
 from c3p_dynamics._caster_equations import forward_derivatives, packed_model
 from c3p_dynamics.caster_dynamics import mass_matrix
 from c3p_dynamics.traction import torque_bounds
+from c3p_dynamics.wheel_reach import pushed_freedoms
 from c3p_kinematics.casters import steering_jacobian, wheel_jacobian
 from c3p_kinematics.singularity import SINGULAR_TOLERANCE, length_scale
 
@@ -154,6 +155,8 @@ def driven_freedoms(robot: CasterRobot) -> int:
 
 @lru_cache(maxsize=64)
 def _driven_freedoms(robot: CasterRobot) -> int:
+    if robot.reading_only:
+        return pushed_freedoms(robot)
     random = np.random.default_rng(SEED)
     postures = random.uniform(-np.pi, np.pi, (POSTURES, robot.count))
     return max(reachable_accelerations(robot, posture).rank for posture in postures)

@@ -44,6 +44,11 @@ class InverseDynamicsNode(SuiteNode):
         self._write = JointStateWriter(self._efforts.names, ['effort'], 'dynamics_effort')
         self._cycles = 0
         self._largest = 0.0
+        if reason := self.robot.reading_only:
+            # part of the control chain of every robot, for the papers' law
+            self.get_logger().info(f'idle, because {reason}: only the law paper, of casters with '
+                                   'all encoders, uses this node')
+            return
         inverse_dynamics(self.robot, np.zeros(self.robot.count), np.zeros(3), np.zeros(3))
         self._effort = self.create_publisher(JointState, 'dynamics_effort', RELIABLE)
         # after the velocity controller, which may publish the torque without this node

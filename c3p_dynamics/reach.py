@@ -20,6 +20,7 @@ from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.caster_dynamics import forward_dynamics
 from c3p_dynamics.motion_freedoms import trailing
 from c3p_dynamics.traction import torque_bounds
+from c3p_dynamics.wheel_reach import aligned_travel
 from c3p_kinematics.casters import inverse
 from c3p_kinematics.singularity import length_scale
 
@@ -142,7 +143,9 @@ def turning_mass(robot: CasterRobot) -> float:
     [0.09, 0.3]
     """
     inertia = robot.link_inertia + robot.wheel_yaw_inertia
-    return float(np.sum(inertia / robot.caster_offset**2) / robot.total_mass)
+    # what does not trail is not turned by the motion
+    trails = ~robot.fixed & (robot.caster_offset > 0.0)
+    return float(np.sum(inertia[trails] / robot.caster_offset[trails]**2) / robot.total_mass)
 
 
 class Travel(NamedTuple):
@@ -169,6 +172,8 @@ class Travel(NamedTuple):
 
 def travel(robot: CasterRobot, directions: int = 24) -> Travel:
     """Return the reachable accelerations in straight travel and in a turn in place."""
+    if robot.reading_only:
+        return Travel(*aligned_travel(robot, directions))
     angles = 2.0 * np.pi / directions * np.arange(directions)
     along = []
     heading = []

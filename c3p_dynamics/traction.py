@@ -5,7 +5,8 @@ Wheel loads and traction: the torque that a tyre transmits before it slips.
 A wheel under the load N on a floor with the friction coefficient µ transmits a torque of at most
 ``µ N r``. The loads are those of a robot at rest on equally stiff wheels: they carry the weight at
 the centre of mass, ``N_i = a + b x_i + c y_i``. Three wheels have one solution; for more of them
-it is the one of least Σ N². A steering motor pushes the tyre along its axle: at most ``µ N d``.
+it is the one of least Σ N². The steering motor of a caster pushes the tyre along its axle: at most
+``µ N d``.
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ def wheel_loads(robot: CasterRobot, steering: Array) -> Array:
     array([125.9, 125.9,  89.5])
     """
     rolling = np.column_stack([-np.sin(steering), np.cos(steering)])
-    contact = robot.hip_position - robot.caster_offset[:, None] * rolling
+    axle = np.column_stack([np.cos(steering), np.sin(steering)])
+    contact = (robot.hip_position - robot.caster_offset[:, None] * rolling
+               + robot.lateral_offset[:, None] * axle)
     link = robot.hip_position - robot.link_com[:, None] * rolling
     # Σ m x of platform, links and wheels; a wheel stands over its contact point
     moment = (robot.platform_mass * robot.platform_com + robot.link_mass @ link
@@ -71,7 +74,8 @@ def least_loads(robot: CasterRobot) -> Array:
 @lru_cache(maxsize=64)
 def _least_loads(robot: CasterRobot) -> Array:
     angles = 2.0 * np.pi / DIRECTIONS * np.arange(DIRECTIONS)
-    return np.min([wheel_loads(robot, np.full(robot.count, angle)) for angle in angles], axis=0)
+    return np.min([wheel_loads(robot, np.where(robot.fixed, robot.steering_zero, angle))
+                   for angle in angles], axis=0)
 
 
 def traction_torque(robot: CasterRobot) -> Array:
@@ -116,7 +120,8 @@ def torque_bounds(robot: CasterRobot) -> Array:
     Return the largest torques that a controller uses, (robot.efforts,) N·m; all are finite.
 
     Of a wheel, the smaller of the motor's limit and `traction_torque`; of a steering axis, of the
-    motor's limit and ``margin·µ·N·d``; 0 where no motor is.
+    motor's limit and ``margin·µ·N·d``, or ``margin·µ·N·r`` of a wheel below its pivot, whose
+    steering pushes no tyre; 0 where no motor is.
 
     Examples
     --------
@@ -126,7 +131,8 @@ def torque_bounds(robot: CasterRobot) -> Array:
     """
     grip = traction_torque(robot)
     if robot.efforts > robot.count:
-        grip = np.concatenate([grip, _grip(robot) * robot.caster_offset])
+        lever = np.where(robot.caster_offset > 0.0, robot.caster_offset, robot.wheel_radius)
+        grip = np.concatenate([grip, _grip(robot) * lever])
     return np.where(robot.actuated, np.minimum(robot.effort_limit, grip), 0.0)
 
 

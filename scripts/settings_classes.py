@@ -116,6 +116,8 @@ CLASSES = {
         Generated(
             'PredictiveParameters', 'Weights, horizon and observer of the predictive controller.',
             groups=('mpc',)),
+        Generated(
+            'ModuleGains', 'Gains and limits of the law of modules.', groups=('modules',)),
     ),
     'c3p_controller/position_controller_parameters.yaml': (
         Generated(

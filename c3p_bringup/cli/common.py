@@ -17,7 +17,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
-from c3p_bringup.choices import PLANTS, SENSORS, law_names
+from c3p_bringup.choices import AUTO_LAW, PLANTS, SENSORS, law_names
 from c3p_bringup.cli import FAILED, INTERRUPTED, MISSED  # noqa: F401
 from c3p_bringup.modules import import_reason
 
@@ -92,18 +92,20 @@ def add_robot(command: argparse.ArgumentParser, default: str | None = 'c3p',
     add_robot_options(command)
 
 
-def add_controller(command: argparse.ArgumentParser, default: str | None = 'mpc',
+def add_controller(command: argparse.ArgumentParser, default: str | None = AUTO_LAW,
                    note: str = '', checked: bool = True) -> None:
     """
     Add ``--controller``, whose help begins with `note` and lists the laws of all packages.
 
-    The help shows `default`, or mpc for None. `checked`: the parser rejects other names; otherwise
-    the command does.
+    The help shows `default`, or auto for None: the law of the robot. `checked`: the parser rejects
+    other names; otherwise the command does.
     """
-    laws = law_names()
+    laws = (AUTO_LAW, *law_names())
+    default_text = ('mpc' if default == 'mpc' else
+                    f'{AUTO_LAW}: mpc, and modules of a robot on other wheels than casters')
     controller = command.add_argument(
         '--controller', choices=laws if checked else None, default=default,
-        help=f'{note}{" or ".join(laws)} (default: {default or "mpc"})')
+        help=f'{note}{" or ".join(laws)} (default: {default_text})')
     complete(controller, law_names)
 
 

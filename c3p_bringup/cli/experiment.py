@@ -155,14 +155,20 @@ def _by_hand(arguments: argparse.Namespace) -> int:
 
 def _conditions(given: Mapping[str, Any]) -> Conditions:
     """Return the conditions of an experiment, defaults where nothing is given."""
+    from c3p_controller import AUTO, chosen_law
+    from c3p_description.reading.loader import load_casters
     from c3p_experiments.loop.conditions import Conditions
     from c3p_simulation.sensor_files import read_sensors
 
+    # a robot that is not named is that of the papers
+    controller = given.get('controller', AUTO if 'robot' in given else 'mpc')
+    if controller == AUTO:
+        controller = chosen_law(AUTO, load_casters(given['robot'])) if 'robot' in given else 'mpc'
     name = given.get('sensors', ENCODERS)
     sensors = read_sensors(name)
     wheel, steering = given.get('counts', (sensors.wheel_counts, sensors.steering_counts))
     return Conditions(
-        plant=given.get('plant', 'analytic'), controller=given.get('controller', 'mpc'),
+        plant=given.get('plant', 'analytic'), controller=controller,
         robot=given.get('robot'), friction=given.get('friction'),
         latency=1e-3 * given['latency'] if 'latency' in given else sensors.latency,
         known_latency=1e-3 * given['known_latency'] if 'known_latency' in given else None,

@@ -13,7 +13,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from c3p_bringup.choices import PLANTS, STRICT, WAIT
+from c3p_bringup.choices import AUTO_LAW, PLANTS, STRICT, WAIT
 from c3p_bringup.cli.common import (
     MISSED,
     add_controller,
@@ -35,7 +35,7 @@ from c3p_ros.child_process import ChildProcess
 OF_TRICYCLE = {'terrain': 'hills', 'drive_rate': 1.0, 'camber_gain': 0.0}
 
 # options of caster robots and their defaults, those of ``c3p drive``
-OF_CASTERS = {'plant': 'analytic', 'controller': 'mpc', 'start_steering': 0.0, 'rate': 200.0,
+OF_CASTERS = {'plant': 'analytic', 'controller': AUTO_LAW, 'start_steering': 0.0, 'rate': 200.0,
               'sensors': 'auto'}
 
 

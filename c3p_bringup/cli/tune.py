@@ -35,7 +35,7 @@ def add_tune(commands: Any) -> None:
                     'mean drive well: casters aligned soon, on the path, close to the goal, '
                     'soon, with little torque. Writes a ROS 2 parameter file that is never worse '
                     'than the start in the drives of the search.')
-    add_controller(command, checked=False)
+    add_controller(command, 'mpc', checked=False)
     command.add_argument('--what', nargs='+', default=[], metavar='NAME[=LOW:HIGH]',
                          help='parameters of the nodes, or groups of them: lambda, K, mu, loop '
                               '(paper), weights (mpc), gains, path; ranges are a tenth to ten '

@@ -135,7 +135,7 @@ class PathController(PositionLaw):
             return None
         gains = self.gains
         twist = np.zeros(3) if twist is None else twist
-        _, distance, yaw_error = self._errors(pose)
+        distance, yaw_error = self._remaining(pose)
         self._sigma = closest(path, pose, self._sigma)
         ending = path.length - self._sigma < gains.goal_tolerance
         in_zone = (ending and distance <= gains.goal_tolerance
@@ -149,6 +149,11 @@ class PathController(PositionLaw):
         command = np.zeros(3) if self._there else self._twist(
             path.length - self._sigma, here - pose, rate, pose[2], float(allowed[0]))
         return PositionCommand(command, distance, yaw_error, in_zone)
+
+    def _remaining(self, pose: Array) -> tuple[float, float]:
+        """Return distance and yaw error to the end of the path, m and rad."""
+        _, distance, yaw_error = self._errors(pose)
+        return distance, yaw_error
 
     def _sample(self, path: Path, rate: Array, yaw: float, twist: Array, places: Array,
                 allowed: Array) -> Preview:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from c3p_controller.law_settings import Parametrised
 from c3p_controller.torque_law import Preview
-from c3p_description.model import Array
+from c3p_description.model import Array, CasterRobot
 from c3p_kernels.elementary import wrap_angle
 
 
@@ -58,8 +58,8 @@ class PositionLaw(Parametrised, ABC):
         self.goal: Array | None = None
 
     @classmethod
-    def make(cls, gains: Any) -> PositionLaw:
-        """Return the law with the gains that `read` returns."""
+    def make(cls, gains: Any, robot: CasterRobot | None = None) -> PositionLaw:
+        """Return the law with the gains that `read` returns, for the wheels of `robot`."""
         return cls(gains)
 
     @classmethod

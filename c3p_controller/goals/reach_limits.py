@@ -74,10 +74,12 @@ def limits_of_reach(robot: CasterRobot, ability: Travel | None = None) -> ReachL
     ability = travel(robot, DIRECTIONS) if ability is None else ability
     # with fewer motors than freedoms the heading is free, and the robot turns to a good direction
     free = driven_freedoms(robot) < 3
-    along = float(np.median(ability.along) if free else ability.along.min())
+    along = float(np.median(ability.along[ability.along > 0.0] if robot.fixed.any()
+                            else ability.along) if free else ability.along.min())
     turn = max(USED * float(ability.turn.min()), LEAST_YAW_ACCELERATION)
     wheels = RATE_USED * float((robot.wheel_rate_limit * robot.wheel_radius).min())
-    speed = min(wheels, float(robot.caster_offset.min()) / CASTER_TIME)
+    trails = ~robot.fixed & (robot.caster_offset > 0.0) & (robot.driven | robot.steered)
+    speed = min(wheels, float(robot.caster_offset[trails].min(initial=math.inf)) / CASTER_TIME)
     # a wheel at the farthest pivot turns with the same speed; and half a turn, half of it slower
     farthest = float(np.hypot(*robot.hip_position.T).max())
     yaw_rate = min(speed / farthest, math.inf if free else math.sqrt(turn * math.pi))

@@ -26,7 +26,7 @@ from c3p_controller.goals.position_command import (
 )
 from c3p_controller.paper.angles import direction_angle
 from c3p_controller.position_controller_parameters import PaperPositionGains, PrintedReadings
-from c3p_description.model import Array
+from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.se2 import wrap
 
 
@@ -142,7 +142,7 @@ class PaperPositionController(PositionLaw):
         return super().read(values, name), PaperPositionOptions.of(values)
 
     @classmethod
-    def make(cls, gains: Any) -> PositionLaw:
+    def make(cls, gains: Any, robot: CasterRobot | None = None) -> PositionLaw:
         """Return the law with the gains and options that `read` returns."""
         return cls(*gains)
 

@@ -95,12 +95,12 @@ def check_start(robot: CasterRobot, steering: Array, needed: Array) -> None:
     Parameters
     ----------
     robot : CasterRobot
-        One that `driven_freedoms` finds short of motors; others pass.
+        On casters, and one that `driven_freedoms` finds short of motors; others pass.
     steering : (n,) array, rad
     needed : (3,) array, m and rad
         Displacement in ``base_link``; zero needs nothing.
     """
-    if driven_freedoms(robot) == 3:
+    if robot.reading_only or driven_freedoms(robot) == 3:
         return
     scaled = np.asarray(needed, float) * [1.0, 1.0, length_scale(robot)]
     length = float(np.linalg.norm(scaled))

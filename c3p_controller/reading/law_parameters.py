@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from c3p_controller import BUILT_IN
+from c3p_controller import AUTO, BUILT_IN
 from c3p_controller.law_settings import Parametrised
 from c3p_controller.reading.laws import LawError, installed_laws, load_law, registered_names
 from c3p_description.settings import violation
@@ -55,7 +55,7 @@ def _controller(schema: Entries) -> dict[str, dict[str, Any]]:
     """Return the entry of ``controller`` with the names of all laws."""
     entry = dict(schema[CONTROLLER])
     if others := registered_names()[len(BUILT_IN):]:
-        entry['validation'] = {'one_of<>': [[*registered_names()]]}
+        entry['validation'] = {'one_of<>': [[AUTO, *registered_names()]]}
         entry['description'] = (f'{entry["description"].strip()} Of installed packages: '
                                 f'{", ".join(others)}.')
     return {CONTROLLER: entry}

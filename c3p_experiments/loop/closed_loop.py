@@ -25,9 +25,9 @@ from c3p_controller.divergence import Divergence
 from c3p_controller.torque_law import Sensed, Setpoint
 from c3p_description.model import Array
 from c3p_experiments.loop.command_sources import Command, Source
-from c3p_kinematics.casters import inverse
 from c3p_kinematics.odometry import Odometry, OdometryEstimate, OdometrySettings
 from c3p_kinematics.odometry_data import SYNCHRONOUS
+from c3p_kinematics.rolling import rolling_rates
 from c3p_simulation.plants.plant import JointSample, Plant
 from c3p_simulation.plants.sensors import Arrival, SensedPlant, arrivals, turns_measured
 from c3p_simulation.plants.timing import SampleTiming
@@ -278,8 +278,7 @@ def _known_rate(plant: Plant, sample: JointSample, estimate: OdometryEstimate) -
     """Return the wheel rates of a sample, by the twist where the robot states none, rad/s."""
     if np.isfinite(sample.wheel_rate).all():
         return sample.wheel_rate
-    wheel_rate, _, _ = inverse(plant.robot, sample.steering, estimate.twist)
-    return wheel_rate
+    return rolling_rates(plant.robot, sample.steering, estimate.twist).wheel_rate
 
 
 class _Record:

@@ -227,7 +227,8 @@ class Bench:
 
     def _warm_up(self) -> None:
         """Compile the kernels, so that solve times do not include it."""
-        run_loop(AnalyticPlant(self.robot), self.controller().law,
+        plant = self.plant() if self.robot.reading_only else AnalyticPlant(self.robot)
+        run_loop(plant, self.controller().law,
                  TwistSource(lambda t: (0.3, 0.0, 0.0)), duration=0.3,
                  odometry=self.odometry(), steering=WARM_STEERING,
                  options=LoopOptions(self.conditions.rate))

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from c3p_controller import CONTROLLERS, law_named
+from c3p_controller import CONTROLLERS, chosen_law, law_named
 from c3p_controller.controllers import check_motors
 from c3p_controller.gripping_law import GrippingLaw
 from c3p_controller.limits import TractionControl
@@ -46,7 +46,7 @@ def make_controller(name: str, robot: CasterRobot, *, latency: float = 0.010,
     ----------
     name : str
         ``paper``, the papers' cascade; ``mpc``, the predictive controller; or a law of an
-        installed package.
+        installed package; ``auto``, that of the robot.
     robot : CasterRobot
         Model of the controller.
     latency : float, s
@@ -59,9 +59,10 @@ def make_controller(name: str, robot: CasterRobot, *, latency: float = 0.010,
     ValueError
         An unknown name, a law that cannot be imported, or too few motors for the law.
     """
+    name = chosen_law(name, robot)
     law = law_named(name)
     check_motors(name, robot)
     gains = law.position.Settings() if speed is None else law.position.Settings(speed=speed)
     made = law(robot, law.default_settings(latency))
     return Controller(name, GrippingLaw(made, TractionControl(robot)),
-                      lambda: law.position(gains), law.previews)
+                      lambda: law.position.make(gains, robot), law.previews)

@@ -47,4 +47,5 @@ class RobotBench(Bench):
                 if name in position.Settings.__dataclass_fields__}
         if speed is not None:
             kept['speed'] = speed
-        return made._replace(position=lambda: position(computed(position.Settings(), **kept)))
+        return made._replace(position=lambda: position.make(
+            computed(position.Settings(), **kept), self.robot))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from c3p_controller import AUTO, chosen_law
 from c3p_description.model import CasterRobot, ModelError
 from c3p_description.reading.loader import WHAT, describe, describes_urdf
 from c3p_description.reading.notes import Note
@@ -94,7 +95,7 @@ def read_robot(source: str, options: Mapping[str, Any]) -> tuple[CasterRobot, tu
 
 
 def check_robot(source: str, options: Mapping[str, Any], *, battery: bool = True,
-                controller: str = 'mpc', progress: Callable[[float], None] | None = None
+                controller: str = AUTO, progress: Callable[[float], None] | None = None
                 ) -> RobotCheck:
     """
     Read the robot `source` with `options`, find its abilities, and drive its battery.
@@ -102,6 +103,7 @@ def check_robot(source: str, options: Mapping[str, Any], *, battery: bool = True
     `progress` takes the fraction of the battery that is done. Errors as `read_robot`.
     """
     robot, notes = read_robot(source, options)
+    controller = chosen_law(controller, robot)
     ability = ability_of(robot)
     pace = pace_of(robot, ability.travel)
     drives = _drives(robot, ability, pace, source, controller, progress) if battery else []

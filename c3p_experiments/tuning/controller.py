@@ -50,4 +50,4 @@ def make(controller: str, robot: CasterRobot, latency: float, changed: Mapping[s
     lower, upper = (getattr(nodes, node) for node in NODES)
     traction = TractionControl(robot, traction_of(lower))
     return Controller(controller, GrippingLaw(make_law(lower, robot), traction),
-                      lambda: make_position(upper), law.previews)
+                      lambda: make_position(upper, robot), law.previews)

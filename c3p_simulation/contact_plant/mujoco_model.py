@@ -3,8 +3,9 @@
 A caster robot as a MuJoCo model (MJCF): platform, forks and wheels on tyres that may slip.
 
 The planar model (`CasterRobot`) has no heights; `BodyShape` adds them. Bodies and joints are as
-in the URDF: ``base_link`` at the height of the largest wheel's axle, steering
-joints about +z, wheel joints about −x, so that a positive rate rolls along +Y of the fork.
+in the URDF: ``base_link`` at the height of the largest wheel's axle, steering joints about +z,
+wheel joints about −x, so that a positive rate rolls along +Y of the fork. Wheels on one pivot have
+one fork, that of the first of them; the fork of a fixed wheel has no joint.
 
 Modelling:
 
@@ -13,7 +14,8 @@ Modelling:
   the ground, which creeps by nm/s below slip.
 - Dry friction of pivot and wheel is `frictionloss`: with stiction, not smoothed.
 - Scrub of a tyre that turns on the spot is `scrub_coulomb` at any load: dry friction of a tendon
-  of length φ + θ_s. The torsional friction of MuJoCo's contacts would creep.
+  of length φ + θ_s, or φ of a fixed wheel. The torsional friction of MuJoCo's contacts would
+  creep.
 - ``base_link`` moves on three slides and three hinges (yaw, roll, pitch) instead of a free
   joint, so that the yaw is an unwrapped coordinate.
 """
@@ -30,6 +32,7 @@ from numpy.typing import ArrayLike
 
 from c3p_description.model import GRAVITY, Array, ArrayField, CasterRobot, ModelError
 from c3p_description.reading.parameters import parameter_file, read_parameters
+from c3p_description.wheels import pivots
 from c3p_simulation.plants.checks import per_caster
 
 # MuJoCo's contact model is convex: sliding lifts the body against the normal impedance. At a small
@@ -126,7 +129,7 @@ def mjcf(robot: CasterRobot, shape: BodyShape, friction: ArrayLike = 0.8,
     Returns
     -------
     str
-        Motors are named and ordered as `robot.effort_joints`, then ``push_x``, ``push_y`` and
+        Motors are named as `motor_joints`, in this order, then ``push_x``, ``push_y`` and
         ``push_yaw``, which act at the origin of ``base_link`` and turn with it.
 
     Raises
@@ -142,13 +145,11 @@ def mjcf(robot: CasterRobot, shape: BodyShape, friction: ArrayLike = 0.8,
     # a time constant of two steps stops within one
     stiff = f'{2 * timestep:.9g} 1'
     base = float(np.max(robot.wheel_radius))
-    casters = ''.join(_caster(robot, shape, i, base) for i in range(robot.count))
+    forks = ''.join(_fork(robot, shape, i, base)
+                    for i in np.unique(pivots(robot.hip_position)).tolist())
     motors = ''.join(f'<motor name={name} joint={name}/>'
-                     for name in map(quoteattr, robot.effort_joints))
-    scrub = ''.join(
-        f'<fixed name="scrub_{i + 1}" frictionloss="{robot.losses[i, 4]:.17g}">'
-        f'<joint joint="base_yaw" coef="1"/><joint joint={quoteattr(name)} coef="1"/></fixed>'
-        for i, name in enumerate(robot.steering_joints))
+                     for name in map(quoteattr, motor_joints(robot)))
+    scrub = ''.join(_scrub(robot, i) for i in range(robot.count))
     contacts = ''.join(
         f'<pair name="tyre_{i + 1}" geom1="ground" geom2="tyre_{i + 1}" '
         f'friction="{_text(grip[i], grip[i], 0, 0, 0)}"/>' for i in range(robot.count))
@@ -174,7 +175,7 @@ def mjcf(robot: CasterRobot, shape: BodyShape, friction: ArrayLike = 0.8,
       <inertial pos="{com}" mass="{robot.platform_mass:.17g}"
                 diaginertia="{_text(tilt, tilt, robot.platform_inertia)}"/>
       <site name="base_link" group="4"/>
-      {casters}
+      {forks}
     </body>
   </worldbody>
   <contact>
@@ -193,37 +194,86 @@ def mjcf(robot: CasterRobot, shape: BodyShape, friction: ArrayLike = 0.8,
 """
 
 
-def _caster(robot: CasterRobot, shape: BodyShape, i: int, base: float) -> str:
-    """Return fork and wheel of caster `i`."""
-    def of(value: ArrayLike) -> float:
-        return float(np.broadcast_to(np.asarray(value, float), (robot.count,))[i])
+def motor_joints(robot: CasterRobot) -> tuple[str, ...]:
+    """
+    Return the joints with an entry in an effort vector that the robot has, each once.
 
-    pivot_viscous, pivot_dry, roll_viscous, roll_dry, _, _ = robot.losses[i]
+    A fixed wheel has no steering joint, and wheels on one pivot share theirs.
+
+    Examples
+    --------
+    >>> from c3p_description import load
+    >>> motor_joints(load('tricycle_agv'))
+    ('wheel_joint_1', 'wheel_joint_2', 'wheel_joint_3', 'steering_joint_1')
+    """
+    n = robot.count
+    exists = np.concatenate([np.ones(n, bool), ~robot.fixed])
+    return tuple(dict.fromkeys(
+        name for name, there in zip(robot.effort_joints, exists, strict=False) if there))
+
+
+def _scrub(robot: CasterRobot, i: int) -> str:
+    """Return the dry friction of tyre `i` that turns on the spot."""
+    steering = '' if robot.fixed[i] else (
+        f'<joint joint={quoteattr(robot.steering_joints[i])} coef="1"/>')
+    return (f'<fixed name="scrub_{i + 1}" frictionloss="{robot.losses[i, 4]:.17g}">'
+            f'<joint joint="base_yaw" coef="1"/>{steering}</fixed>')
+
+
+def _of_caster(value: ArrayLike, i: int, count: int) -> float:
+    """Return the value for caster `i` of one for all or one for each of `count`."""
+    return float(np.broadcast_to(np.asarray(value, float), (count,))[i])
+
+
+def _fork(robot: CasterRobot, shape: BodyShape, i: int, base: float) -> str:
+    """Return the fork of the pivot whose first wheel is `i`, with its wheels."""
+    n = robot.count
+    pivot_viscous, pivot_dry = robot.losses[i, :2]
+    # what is bolted to the pivot is described with its wheels; centres of mass by their masses
+    on = np.flatnonzero(pivots(robot.hip_position) == i)
+    mass = robot.link_mass[on].sum()
+    com = robot.link_com[i]
+    if mass > 0.0:
+        com += (robot.link_com[on] - robot.link_com[i]) @ robot.link_mass[on] / mass
+    inertia = robot.link_inertia[on] + robot.link_mass[on] * (robot.link_com[on] - com)**2
+    link_inertia = max(inertia.sum(), LEAST_INERTIA)
+    # moments of inertia obey the triangle inequality: a small tilt inertia is raised
+    tilt = max(_of_caster(shape.link_tilt_inertia, i, n), link_inertia / 2)
+    hip = _text(*robot.hip_position[i], 0)
+    link_com = _text(0, -com, _of_caster(shape.link_com_height, i, n) - base)
+    half = robot.steering_zero[i] / 2
+    turned = f' quat="{_text(math.cos(half), 0, 0, math.sin(half))}"' if robot.fixed[i] else ''
+    joint = '' if robot.fixed[i] else (
+        f'<joint name={quoteattr(robot.steering_joints[i])} axis="0 0 1"'
+        f' damping="{pivot_viscous:.17g}" frictionloss="{pivot_dry:.17g}"/>')
+    wheels = ''.join(_wheel(robot, shape, k, base) for k in on.tolist())
+    return f"""
+      <body name="steering_link_{i + 1}" pos="{hip}"{turned}>
+        {joint}
+        <inertial pos="{link_com}" mass="{max(mass, LEAST_MASS):.17g}"
+                  diaginertia="{_text(tilt, tilt, link_inertia)}"/>{wheels}
+      </body>"""
+
+
+def _wheel(robot: CasterRobot, shape: BodyShape, i: int, base: float) -> str:
+    """Return wheel `i`, a body of its fork."""
+    roll_viscous, roll_dry = robot.losses[i, 2:4]
     radius = robot.wheel_radius[i]
-    link_inertia = max(robot.link_inertia[i], LEAST_INERTIA)
-    # moments of inertia obey the triangle inequality: a small tilt inertia is raised, and excess
-    # spin inertia becomes armature of the joint
-    tilt = max(of(shape.link_tilt_inertia), link_inertia / 2)
+    # excess spin inertia beyond the triangle inequality becomes armature of the joint
     yaw = max(robot.wheel_yaw_inertia[i], LEAST_INERTIA)
     spin = min(robot.wheel_spin_inertia[i], 2 * yaw)
-    hip = _text(*robot.hip_position[i], 0)
-    link_com = _text(0, -robot.link_com[i], of(shape.link_com_height) - base)
+    place = _text(robot.lateral_offset[i], -robot.caster_offset[i], radius - base)
+    width = _of_caster(shape.wheel_width, i, robot.count)
     return f"""
-      <body name="steering_link_{i + 1}" pos="{hip}">
-        <joint name={quoteattr(robot.steering_joints[i])} axis="0 0 1"
-               damping="{pivot_viscous:.17g}" frictionloss="{pivot_dry:.17g}"/>
-        <inertial pos="{link_com}" mass="{max(robot.link_mass[i], LEAST_MASS):.17g}"
-                  diaginertia="{_text(tilt, tilt, link_inertia)}"/>
-        <body name="wheel_link_{i + 1}" pos="{_text(0, -robot.caster_offset[i], radius - base)}">
+        <body name="wheel_link_{i + 1}" pos="{place}">
           <joint name={quoteattr(robot.wheel_joints[i])} axis="-1 0 0"
                  damping="{roll_viscous:.17g}" frictionloss="{roll_dry:.17g}"
                  armature="{robot.wheel_spin_inertia[i] - spin:.17g}"/>
           <inertial pos="0 0 0" mass="{robot.wheel_mass[i]:.17g}"
                     diaginertia="{_text(spin, yaw, yaw)}"/>
           <geom name="tyre_{i + 1}" type="ellipsoid"
-                size="{_text(of(shape.wheel_width) / 2, radius, radius)}" group="3"/>
-        </body>
-      </body>"""
+                size="{_text(width / 2, radius, radius)}" group="3"/>
+        </body>"""
 
 
 def _text(*numbers: float) -> str:

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
 from c3p_description.reading.loader import describes_urdf, load_casters
-from c3p_kinematics.casters import inverse
+from c3p_kinematics.rolling import rolling_rates
 from c3p_simulation.contact_plant.installed_mujoco import installed_mujoco
-from c3p_simulation.contact_plant.mujoco_model import BodyShape, gravity, mjcf
+from c3p_simulation.contact_plant.mujoco_model import BodyShape, gravity, mjcf, motor_joints
 from c3p_simulation.contact_plant.mujoco_tyres import set_tyres, stand, tyre_geoms, wheel_loads
 from c3p_simulation.plants.checks import FallenError, PlantError, per_caster, positive
 from c3p_simulation.plants.floor import FloorPatch, checked_patch, friction_at
@@ -104,8 +104,7 @@ class MujocoPlant(PushedPlant):
         # views: access through MuJoCo creates them anew
         self._qpos, self._qvel, self._ctrl = self._data.qpos, self._data.qvel, self._data.ctrl
         n = self._robot.count
-        # coordinates: six of the base, then steering and wheel of each caster
-        self._steering, self._wheel = 6 + 2 * np.arange(n), 7 + 2 * np.arange(n)
+        self._find_joints()
         self._tyres = tyre_geoms(self._model, n)
         self._friction = per_caster('friction', friction, n)
         self._patches = tuple(checked_patch(patch) for patch in patches)
@@ -113,6 +112,24 @@ class MujocoPlant(PushedPlant):
         self._stiffness = set_tyres(self._mj, self._model, self._data, self._robot,
                                     self._timestep)
         self.reset()
+
+    def _find_joints(self) -> None:
+        """Find the coordinates of the joints, and the motor of each entry of an effort vector."""
+        robot = self._robot
+        # all joints have one coordinate, which is also the index of its rate
+        place = {name: int(self._model.joint(name).qposadr[0])
+                 for name in {*motor_joints(robot), *robot.wheel_joints, *(
+                     name for name, fixed in zip(robot.steering_joints, robot.fixed, strict=True)
+                     if not fixed)}}
+        self._wheel = np.array([place[name] for name in robot.wheel_joints])
+        # of a fixed wheel any coordinate, times 0
+        self._steering = np.array([place.get(name, 0) for name in robot.steering_joints])
+        self._steers = np.where(robot.fixed, 0.0, 1.0)
+        self._still = np.where(robot.fixed, robot.steering_zero, 0.0)
+        motors = motor_joints(robot)
+        self._turned = np.flatnonzero(robot.actuated)
+        self._motor = np.array([motors.index(robot.effort_joints[i]) for i in self._turned])
+        self._motors = len(motors)
 
     @property
     def model(self) -> Any:
@@ -132,24 +149,29 @@ class MujocoPlant(PushedPlant):
     def _place(self, pose: Array, steering: Array, twist: Array) -> None:
         """Set the state; the tyres sink in by their static load, so that nothing jumps."""
         data = self._data
-        wheel_rate, steering_rate, _ = inverse(self._robot, steering, twist)
+        rolling = rolling_rates(self._robot, steering, twist)
+        steers = self._steering[~self._robot.fixed]
         self._mj.mj_resetData(self._model, data)
-        data.qpos[self._steering] = steering
+        data.qpos[steers] = steering[~self._robot.fixed]
         data.qpos[0:2], data.qpos[YAW] = pose[0:2], pose[2]
         stand(self._mj, self._model, data, self._stiffness)
         c, s = math.cos(pose[2]), math.sin(pose[2])
         data.qvel[0:2] = c * twist[0] - s * twist[1], s * twist[0] + c * twist[1]
         data.qvel[YAW] = twist[2]
-        data.qvel[self._steering] = steering_rate
-        data.qvel[self._wheel] = wheel_rate
+        data.qvel[steers] = rolling.steering_rate[~self._robot.fixed]
+        data.qvel[self._wheel] = rolling.wheel_rate
         self._mj.mj_forward(self._model, data)
 
     def sense(self) -> JointSample:
         """Return the joints now."""
         position = self._qpos
         rate = self._qvel
-        return JointSample(self._time, position[self._steering], rate[self._steering],
+        return JointSample(self._time, self._angles(), self._steers * rate[self._steering],
                            position[self._wheel], rate[self._wheel], self._torque.copy())
+
+    def _angles(self) -> Array:
+        """Return the steering angles (n,) now, rad; a fixed wheel keeps its own."""
+        return self._steers * self._qpos[self._steering] + self._still
 
     def truth(self) -> GroundTruth:
         """Return pose and twist now: of the origin of ``base_link``, in the plane."""
@@ -167,9 +189,10 @@ class MujocoPlant(PushedPlant):
         # rounding of a whole ratio must not add a step
         steps = max(1, math.ceil(duration / self._timestep - 1e-9))
         self._model.opt.timestep = duration / steps
-        n = len(self._torque)
-        self._ctrl[:n] = self._torque
-        self._ctrl[n:] = wrench
+        # motors of wheels on one pivot turn one joint
+        self._ctrl[:self._motors] = np.bincount(self._motor, self._torque[self._turned],
+                                                self._motors)
+        self._ctrl[self._motors:] = wrench
         if self._patches:
             grip = friction_at(self._patches, self._contact_points(), self._friction)
             # sliding friction along both tangents; condim 3 ignores the others
@@ -186,10 +209,11 @@ class MujocoPlant(PushedPlant):
         """Return where the tyres touch the floor, (n, 2) m."""
         robot = self._robot
         position = self._qpos
-        steering = position[self._steering]
+        steering = self._angles()
         yaw = float(position[YAW])
-        point = robot.hip_position - robot.caster_offset[:, None] * np.column_stack(
-            [-np.sin(steering), np.cos(steering)])
+        axle = np.column_stack([np.cos(steering), np.sin(steering)])
+        point = (robot.hip_position - robot.caster_offset[:, None] * np.column_stack(
+            [-np.sin(steering), np.cos(steering)]) + robot.lateral_offset[:, None] * axle)
         c, s = math.cos(yaw), math.sin(yaw)
         return position[0:2] + point @ np.array([[c, s], [-s, c]])
 

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from robots import C3P
 
-from c3p_controller import CONTROLLERS, controllers, law_named
+from c3p_controller import AUTO, CONTROLLERS, controllers, law_named
 from c3p_controller.command_follower import CommandFollower
 from c3p_controller.controllers import (
     check_chain,
@@ -51,7 +51,7 @@ def parameters(controller):
 @pytest.mark.parametrize('node', SCHEMAS)
 def test_the_schemas_allow_the_names_of_the_registry(node):
     allowed, = SCHEMAS[node]['controller']['validation']['one_of<>']
-    assert allowed == [*CONTROLLERS]
+    assert allowed == [AUTO, *CONTROLLERS]
 
 
 @pytest.mark.parametrize('name', CONTROLLERS[1:])
@@ -79,7 +79,7 @@ def test_a_setting_that_is_not_in_the_schema_is_an_error():
     values = parameters('mpc')
     del values.mpc.torque_rate
     with pytest.raises(AttributeError, match='torque_rate'):
-        check_chain(values)
+        check_chain(values, C3P)
 
 
 @pytest.mark.parametrize('name', CONTROLLERS)
@@ -89,8 +89,8 @@ def test_each_name_makes_its_chain_which_takes_other_parameters_while_it_runs(na
     assert isinstance(chain, PaperChain if name == 'paper' else CommandFollower)
     values.speed_limit, values.acceleration_limit, values.stop_acceleration = 0.1, 20.0, 0.3
     values.command_smoothing, values.traction.cut = 0.0, 0.25
-    check_chain(values)
-    retune_chain(chain, values)
+    check_chain(values, C3P)
+    retune_chain(chain, values, C3P)
     assert chain.traction.settings.cut == 0.25
     chain.reset(STILL)
     if name == 'paper':
@@ -105,7 +105,7 @@ def test_each_name_makes_its_chain_which_takes_other_parameters_while_it_runs(na
 def test_the_printed_position_law_has_the_defaults_of_its_group():
     values = space(SCHEMAS['position_controller'])
     values.controller, values.paper_law = 'paper', 'printed'
-    assert position_gains(values) == (PaperPositionGains(), PaperPositionOptions())
+    assert position_gains(values, C3P) == (PaperPositionGains(), PaperPositionOptions())
 
 
 @pytest.mark.parametrize('controller, paper_law, kind', [
@@ -115,12 +115,12 @@ def test_position_laws_are_found_by_name_and_take_their_own_parameters(controlle
                                                                        kind):
     values = space(SCHEMAS['position_controller'])
     values.controller, values.paper_law = controller, paper_law
-    law = make_position(values)
+    law = make_position(values, C3P)
     assert type(law) is kind
     values.speed = 0.3
     values.printed.yaw_gain = 0.7
     values.goal_tolerance = 0.04
-    law.retune(position_gains(values))
+    law.retune(position_gains(values, C3P))
     assert (law.gains.yaw_gain if kind is PaperPositionController else law.gains.speed) in (
         0.3, 0.7)
 

@@ -166,7 +166,7 @@ def test_an_installed_law_drives_a_robot_of_nodes_to_a_goal(computed, bench):
 
 
 def test_the_law_is_listed_where_laws_are_listed(computed, capsys):
-    assert law_names() == ('paper', 'mpc', 'computed')
+    assert law_names() == ('paper', 'mpc', 'modules', 'computed')
     for command, arguments in (('drive', ['0', '0', '0']), ('sim', []), ('robot', ['c3p']),
                                ('tune', []), ('campaign', []), ('experiment', ['line'])):
         chosen = parser().parse_args([command, *arguments, '--controller', 'computed'])
@@ -278,7 +278,7 @@ def test_no_package_replaces_a_law_of_the_suite(package, bench):
 
     package(mpc=f'{HERE}:ComputedTorque', **{'not-a-name': f'{HERE}:ComputedTorque'})
     assert load_law('mpc').__name__ == 'PredictiveController'
-    assert law_names() == ('paper', 'mpc')
+    assert law_names() == ('paper', 'mpc', 'modules')
     assert [word in trouble for trouble, word in zip(
         installed_laws().troubles,
         ('the suite has a law of this name', 'must be one of a parameter'), strict=True)] == [
@@ -299,7 +299,7 @@ def test_damaged_metadata_of_a_package_leaves_the_other_laws(package, tmp_path):
     file.write_bytes(b'[c3p.controllers]\nother = \xff\xfe\n')
     trouble, = installed_laws().troubles
     assert 'damaged_laws' in trouble and 'install the package again' in trouble
-    assert law_names() == ('paper', 'mpc', 'computed')
+    assert law_names() == ('paper', 'mpc', 'modules', 'computed')
 
 
 def test_only_the_chosen_law_is_imported(package, tmp_path):
@@ -307,7 +307,7 @@ def test_only_the_chosen_law_is_imported(package, tmp_path):
     place, = tmp_path.glob('*-laws')
     (place / 'imported_by_name.py').write_text('raise RuntimeError("imported")\n')
     code = ('from c3p_controller import law_names, law_named\n'
-            'assert law_names()[2:] == ("first",)\nlaw_named("paper")\n'
+            'assert law_names()[3:] == ("first",)\nlaw_named("paper")\n'
             'import sys; assert "imported_by_name" not in sys.modules\n')
     done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, cwd=ROOT,
                           env={**os.environ, 'PYTHONPATH': python_path(place, ROOT)})

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Position control along a path of a robot that may have fixed wheels.
+
+Without fixed wheels it is a `PathController`. With them the robot moves as a unicycle at the
+middle of their axle: to reach a goal it turns towards it, rolls there, and turns to the heading of
+the goal. It rolls backward where that needs less turning. Each of the three legs is a path with a
+stop at its end.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from c3p_controller.goals.path import Path, StraightLine
+from c3p_controller.goals.path_controller import PathController
+from c3p_controller.goals.position_command import PositionCommand, checked_goal
+from c3p_controller.position_controller_parameters import PathGains
+from c3p_description.model import Array, CasterRobot
+from c3p_kernels.elementary import wrap_angle
+from c3p_kinematics.fixed_axle import FixedAxle, fixed_axle
+from c3p_kinematics.se2 import to_body
+
+# shortest leg that is rolled, as a fraction of the goal zone; turns of a shorter one have no
+# direction
+SHORT = 0.2
+
+# largest angle between a path and the rolling direction, rad: errors of a path of many pieces
+ACROSS = 0.05
+
+# motion of a robot that stands, m/s and rad/s
+STILL = 0.005
+STILL_YAW = 0.01
+
+# places at which a path is examined
+PLACES = 200
+
+
+@dataclass(frozen=True, eq=False)
+class AxleLine:
+    """
+    Path on which the middle of an axle moves on a straight line while the robot turns evenly.
+
+    Attributes
+    ----------
+    axle : FixedAxle
+    start, goal : (3,) array
+        Poses of the robot, m and rad.
+    """
+
+    axle: FixedAxle
+    start: Array
+    goal: Array
+    line: StraightLine = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Compute the line of the axle."""
+        object.__setattr__(self, 'line', StraightLine(self.axle.pose(self.start),
+                                                      self.axle.pose(self.goal)))
+
+    @property
+    def length(self) -> float:
+        """Largest σ, m."""
+        return self.line.length
+
+    def at(self, sigma: Array) -> tuple[Array, Array]:
+        """Return poses and derivatives; see `Path`."""
+        poses, rates = self.line.at(sigma)
+        yaw = poses[:, 2] - self.axle.direction
+        c = np.cos(yaw)
+        s = np.sin(yaw)
+        x, y = self.axle.point.tolist()
+        lever_x = c * x - s * y
+        lever_y = s * x + c * y
+        turn = rates[:, 2]
+        # from the axle to the origin of base_link, v − ω ẑ×R m
+        return (np.column_stack([poses[:, 0] - lever_x, poses[:, 1] - lever_y, yaw]),
+                np.column_stack([rates[:, 0] + turn * lever_y, rates[:, 1] - turn * lever_x,
+                                 turn]))
+
+
+class AxlePathController(PathController):
+    """
+    Travels to goals and along paths within what fixed wheels allow.
+
+    Parameters
+    ----------
+    gains : PathGains
+    axle : FixedAxle, optional
+        Of the fixed wheels; default none.
+    """
+
+    def __init__(self, gains: PathGains, axle: FixedAxle | None = None) -> None:
+        """Start without a goal."""
+        super().__init__(gains)
+        self.axle = axle
+        self._legs: list[Array] = []
+        self._end: Array | None = None
+        self._turns = False
+
+    @classmethod
+    def make(cls, gains: PathGains, robot: CasterRobot | None = None) -> AxlePathController:
+        """Return the law with the gains that `read` returns, for the wheels of `robot`."""
+        return cls(gains, None if robot is None else fixed_axle(robot))
+
+    def set_goal(self, goal: Array, pose: Array) -> None:
+        """Drive from `pose` to `goal`, both (x, y, yaw) in the odometry frame."""
+        goal = checked_goal(goal)
+        pose = np.array(pose, float)
+        self._legs = [goal] if self.axle is None else self._between(pose, goal)
+        self._end = goal
+        self._begin(pose)
+
+    def set_path(self, path: Path) -> None:
+        """
+        Travel along `path` from its begin.
+
+        Raises
+        ------
+        ValueError
+            Fixed wheels would slide sideways along it.
+        """
+        if self.axle is not None:
+            self._check(path, self.axle)
+        self._legs = []
+        self._end = None
+        super().set_path(path)
+
+    def step(self, pose: Array, twist: Array | None = None) -> PositionCommand | None:
+        """Return the command at the odometry's `pose` (3,), None without a path."""
+        command = super().step(pose, twist)
+        if command is None or self.axle is None or self._end is None:
+            return command
+        distance = math.hypot(*(self._end[:2] - pose[:2]))
+        yaw_error = float(wrap_angle(self._end[2] - pose[2]))
+        arrived = distance <= self.gains.goal_tolerance and (
+            abs(yaw_error) <= self.gains.yaw_tolerance)
+        if (self._legs or not arrived) and self._leg_done(twist):
+            self._begin(np.array(pose, float))
+            command = super().step(pose, twist)
+            assert command is not None  # it has a path
+        return command._replace(distance=distance, yaw_error=yaw_error,
+                                reached=command.reached and arrived and not self._legs)
+
+    def cancel(self) -> None:
+        """Forget the goal."""
+        super().cancel()
+        self._legs = []
+        self._end = None
+
+    def _remaining(self, pose: Array) -> tuple[float, float]:
+        """Return distance along the rolling direction and yaw error to the end of the path."""
+        distance, yaw_error = super()._remaining(pose)
+        if self.axle is None or self._end is None:
+            return distance, yaw_error
+        if self._turns:
+            return 0.0, yaw_error
+        assert self.goal is not None
+        x, y, angle = self.axle.pose(pose).tolist()
+        to_x, to_y, _ = (self.axle.pose(self.goal) - (x, y, 0.0)).tolist()
+        return abs(math.cos(angle) * to_x + math.sin(angle) * to_y), yaw_error
+
+    def _between(self, pose: Array, goal: Array) -> list[Array]:
+        """Return the ends of the legs from `pose` to `goal`: turn, roll, turn."""
+        axle = self.axle
+        assert axle is not None
+        here = axle.pose(pose)
+        there = axle.pose(goal)
+        dx, dy = (there - here)[:2].tolist()
+        if math.hypot(dx, dy) < SHORT * self.gains.goal_tolerance:
+            return [axle.base([here[0], here[1], there[2]])]
+        ahead = math.atan2(dy, dx)
+
+        def turning(way: float) -> float:
+            return float(abs(wrap_angle(way - here[2])) + abs(wrap_angle(there[2] - way)))
+
+        way = min(ahead, ahead + math.pi, key=turning)
+        return [axle.base([here[0], here[1], way]), axle.base([there[0], there[1], way]), goal]
+
+    def _begin(self, pose: Array) -> None:
+        """Begin the next leg at `pose`; the legs are planned again if the goal was missed."""
+        assert self._end is not None
+        if self.axle is None:
+            super().set_path(StraightLine(pose, self._legs.pop()))
+            return
+        if not self._legs:
+            self._legs = self._between(pose, self._end)
+        end = self._legs.pop(0)
+        if not self._legs:
+            # a turn on the spot
+            x, y, _ = self.axle.pose(pose).tolist()
+            end = self.axle.base([x, y, self.axle.pose(end)[2]])
+        leg = AxleLine(self.axle, pose, end)
+        self._turns = math.hypot(*leg.line.step[:2]) < self.gains.stop_distance
+        super().set_path(leg)
+
+    def _leg_done(self, twist: Array | None) -> bool:
+        """Return whether the robot stands at the end of a leg."""
+        if not self._there:
+            return False
+        return twist is None or bool(math.hypot(*twist[:2]) < STILL
+                                     and abs(twist[2]) < STILL_YAW)
+
+    def _check(self, path: Path, axle: FixedAxle) -> None:
+        """Raise ValueError for a path along which fixed wheels would slide."""
+        poses, rates = path.at(np.linspace(0.0, path.length, PLACES))
+        for pose, rate in zip(poses, rates, strict=True):
+            speed, across, _ = axle.motion(to_body(pose[2], rate))
+            if abs(across) > ACROSS:
+                raise ValueError(
+                    f'the path leads {abs(math.degrees(math.atan2(across, speed))):.0f}° off the '
+                    f'direction in which the fixed wheels roll, at ({pose[0]:.2f}, {pose[1]:.2f})'
+                    ' m; choose a path whose heading follows its direction, or goals')
