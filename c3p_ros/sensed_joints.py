@@ -40,7 +40,7 @@ class SensedJointCoding(JointCoding):
                 raise MessageError(f'velocity has {len(velocity)} values for '
                                    f'{len(message.name)} names')
             rates = dict(zip(message.name, velocity, strict=True))
-            mine = [rates[name] for name in self.names]
+            mine = [rates[name] for name in self.robot.sensed_joints]
             # the rates of other joints do not matter
             if not any(map(math.isnan, mine)):
                 return super().read(message)
