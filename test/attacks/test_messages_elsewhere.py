@@ -35,6 +35,7 @@ from c3p_bringup.drive_client import DriveClient  # noqa: E402
 from c3p_bringup.excite_live import ExcitationClient  # noqa: E402
 from c3p_bringup.teleop.robot_link import RobotLink  # noqa: E402
 from c3p_bringup.teleop.screen import TeleopView  # noqa: E402
+from c3p_controller.module_controller_node import ModuleControllerNode  # noqa: E402
 from c3p_controller.twist_mux_node import TwistMuxNode  # noqa: E402
 from c3p_description import load  # noqa: E402
 from c3p_hardware.hardware_interface_node import HardwareInterfaceNode  # noqa: E402
@@ -127,6 +128,27 @@ def test_a_bridge_gives_torques_afterwards(wired, direction):
     last = wired.last[out]
     effort = last.data if direction.startswith('to') else wired._readers[JointState](last).effort
     np.testing.assert_allclose(effort, [0.2, 0.1, 0.0])
+
+
+@pytest.mark.parametrize('interface', ['position', 'velocity'])
+@pytest.mark.parametrize('kind', [TwistStamped, Twist])
+def test_modules_are_driven_afterwards(wired, kind, interface):
+    node = wired.add(ModuleControllerNode, robot='tricycle_agv', steering_interface=interface,
+                     use_stamped_vel=kind is TwistStamped)
+
+    def drive(x):
+        give(wired, 'joint_states', joints(wired.now()))
+        give(wired, 'cmd_vel', command(wired, x, kind))
+
+    Attack(SEED, beat(wired, lambda: drive(0.0), lambda: drive(0.1)))(node, wired.now)
+    assert wired.published[f'module_controller/steering_{interface}'] > count() // 10
+    wired.time += LONG
+    for _ in range(100):
+        beat(wired, lambda: drive(0.0))()
+    for _ in range(100):
+        beat(wired, lambda: drive(0.2))()
+    np.testing.assert_allclose(wired.last['module_controller/wheel_velocity'].data,
+                               [0.2 / 0.0325])
 
 
 def test_a_hardware_interface_takes_efforts_afterwards(wired):

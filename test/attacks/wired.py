@@ -18,8 +18,9 @@ from c3p_ros.wire import READERS
 LIMIT = load('c3p').torque_limit.max() * (1 + 1e-12)
 # what a motor is given, and what moves a robot
 EFFORTS = ('wheel_effort', 'commands')
-COMMANDS = (*EFFORTS, 'cmd_vel', 'reference_trajectory', 'reference_acceleration',
-            'dynamics_effort', 'odom', 'joint_states')
+COMMANDS = (*EFFORTS, 'wheel_velocity', 'steering_position', 'steering_velocity', 'cmd_vel',
+            'reference_trajectory', 'reference_acceleration', 'dynamics_effort', 'odom',
+            'joint_states')
 # nothing of a robot that was just switched on is older, ns
 START = 1_000_000_000
 # the nodes' watchdogs look at this period, ns
