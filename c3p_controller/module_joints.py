@@ -84,7 +84,8 @@ class ModuleJoints:
         return JointCommands(sign * (command.steering[self._steered] - zero),
                              sign * command.steering_rate[self._steered], wheels)
 
-    def stops(self, lower: ArrayLike, upper: ArrayLike) -> tuple[Array, Array]:
+    def stops(self, lower: ArrayLike, upper: ArrayLike, own_lower: ArrayLike = -np.inf,
+              own_upper: ArrayLike = np.inf) -> tuple[Array, Array]:
         """
         Return the stops (n,) as steering angles, rad, from joint positions.
 
@@ -92,6 +93,8 @@ class ModuleJoints:
         ----------
         lower, upper : (1,) or (m,) array_like, rad
             Joint positions of the stops, one for all steering joints or one for each.
+        own_lower, own_upper : array_like, broadcast to (m,), rad
+            Those of the joints themselves; the narrower ones hold.
 
         Raises
         ------
@@ -105,8 +108,13 @@ class ModuleJoints:
                 raise ModuleRobotError(f'{name} has {np.size(given)} values: must be one, or '
                                        f'{m}, one for each of {", ".join(self.steering)}')
         i = self._steered
+        narrow = np.maximum(lower, own_lower), np.minimum(upper, own_upper)
+        if np.any(narrow[0] >= narrow[1]):
+            raise ModuleRobotError(f'steering_lower = {np.asarray(lower).tolist()}, '
+                                   f'steering_upper = {np.asarray(upper).tolist()}: nothing is '
+                                   'between them and the stops of the URDF')
         ends = np.array([self._robot.steering_sign[i] * np.broadcast_to(end, m)
-                         + self._robot.steering_zero[i] for end in (lower, upper)])
+                         + self._robot.steering_zero[i] for end in narrow])
         # a joint that turns against the model exchanges them
         found[:, i] = np.sort(ends, axis=0)
         return found[0], found[1]

@@ -9,6 +9,7 @@ import numpy as np
 
 from c3p_controller.module_joints import ModuleJoints
 from c3p_description.model import CasterRobot
+from c3p_description.reading.urdf_stops import joint_stops, urdf_of
 from c3p_kinematics.module_settings import ModuleSettings
 
 # parameters from which on a limit is off
@@ -19,6 +20,8 @@ def module_settings(values: Any, robot: CasterRobot, joints: ModuleJoints) -> Mo
     """
     Return the settings of `values`, none beyond what the description of the robot allows.
 
+    Stops are the narrower ones of the parameters and of the URDF.
+
     Raises
     ------
     ModuleRobotError
@@ -27,7 +30,8 @@ def module_settings(values: Any, robot: CasterRobot, joints: ModuleJoints) -> Mo
     own = ModuleSettings.of(robot)
     acceleration = min(values.acceleration, own.acceleration)
     yaw_acceleration = min(values.yaw_acceleration, own.yaw_acceleration)
-    lower, upper = joints.stops(values.steering_lower, values.steering_upper)
+    low, high = joint_stops(values.robot_description or urdf_of(values.robot), joints.steering)
+    lower, upper = joints.stops(values.steering_lower, values.steering_upper, low, high)
     return ModuleSettings(
         acceleration, yaw_acceleration, acceleration / values.jerk_time,
         yaw_acceleration / values.jerk_time,

@@ -26,7 +26,7 @@ class ModuleRobot(OrderlyNode):
         self.robot, self.rates, self.silent, self.broken = robot, rates, False, None
         self.joints = ModuleJoints(robot)
         self.axes = LaggingAxes(robot, seed)
-        self.axes.steering = np.where(robot.fixed, robot.steering_zero, 0.3)
+        self.axes.steering = robot.steering_zero + np.where(robot.fixed, 0.0, 0.3)
         self.stuck = np.zeros(robot.count, bool)
         self.steering = self.axes.steering.copy()
         self.wheel_rate = np.zeros(robot.count)

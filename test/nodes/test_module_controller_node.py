@@ -258,6 +258,26 @@ def test_stops_of_steering_joints_are_kept_and_named(bench):
     assert np.abs(stub.heard['steering']).max() <= 1.0
 
 
+def test_stops_of_the_description_hold(bench):
+    """From 80° the direction of 100° is 20° away, beyond the stops of ±95°: the long way round."""
+    text = turned(robot_description('swerve'), 'steering_joint_2')
+    for k in range(1, 5):
+        found = re.search(f'<joint name="steering_joint_{k}" type="continuous">', text)
+        text = text[:found.start()] + found[0].replace('continuous', 'revolute') + (
+            '<limit lower="-1.65" upper="1.65" effort="30" velocity="40"/>') + re.sub(
+            '<limit[^>]*>', '', text[found.end():], count=1)
+    robot = read_urdf(text).robot
+    stub = start(bench, robot, robot_description=text)
+    for degrees in (80.0, 100.0):
+        angle = math.radians(degrees)
+        twist = -0.4 * math.sin(angle), 0.4 * math.cos(angle), 0.0
+        drive(bench, 3.0, *twist)
+        np.testing.assert_allclose(stub.axes.twist, twist, atol=2e-3)
+    heard = np.array(stub.heard['steering'])
+    assert np.abs(heard).max() <= 1.65 + 1e-12
+    np.testing.assert_allclose(np.abs(heard[-1]), math.radians(80.0), atol=1e-3)
+
+
 def test_a_forward_controller_that_comes_later_begins_with_zeros(bench):
     robot = load('amr')
     bench.add(ModuleControllerNode, robot='amr', start_silence=0.2)
