@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What modules.launch.py starts: commands for forward controllers, odometry, mux."""
+
+import pytest
+import yaml
+from launch_reading import ROOT, nodes_of, parameters_of
+
+from c3p_controller.module_joints import ModuleJoints
+from c3p_description import load
+
+FILE = 'modules.launch.py'
+
+
+@pytest.mark.parametrize('robot', ['swerve', 'tricycle_agv', 'amr', 'twin'])
+def test_commands_are_those_of_the_forward_controllers(prefix, robot):
+    nodes = nodes_of(FILE, robot=robot, steering_interface='velocity', namespace='robot1')
+    assert set(nodes) == {'module_controller_node', 'sensed_kinematics_node', 'twist_mux_node'}
+    words = nodes['module_controller_node']
+    for topic, controller in (('steering_position', 'steering'), ('steering_velocity', 'steering'),
+                              ('wheel_velocity', 'wheel')):
+        assert f'module_controller/{topic}:={controller}_controller/commands' in words
+    assert '__ns:=/robot1' in words
+    merged = {}
+    for values in parameters_of(words).values():
+        merged |= values
+    assert merged['robot'] == robot and merged['steering_interface'] == 'velocity'
+
+
+def test_parts_of_other_packages_may_take_their_place(prefix):
+    nodes = nodes_of(FILE, odometry='false', mux='false', wheel_commands='wheels/commands')
+    assert set(nodes) == {'module_controller_node'}
+    words = nodes['module_controller_node']
+    assert 'module_controller/wheel_velocity:=wheels/commands' in words
+
+
+def test_the_example_of_the_controllers_has_the_joints_of_its_robot():
+    content = yaml.safe_load((ROOT / 'config/module_controllers.yaml').read_text())
+    joints = ModuleJoints(load('swerve'))
+    for name, expected, interface in (('steering', joints.steering, 'position'),
+                                      ('wheel', joints.wheels, 'velocity')):
+        found = content[f'/**/{name}_controller']['ros__parameters']
+        assert tuple(found['joints']) == expected and found['interface_name'] == interface
