@@ -50,8 +50,8 @@ class ModuleWatch:
         dt : float, s
         """
         self._plan = plan
-        self._angles = plan.behind
-        self._behind = np.where(plan.behind > ALIGNED, self._behind + dt, 0.0)
+        self._angles = plan.lag
+        self._behind = np.where(plan.lag > ALIGNED, self._behind + dt, 0.0)
         with np.errstate(invalid='ignore'):
             turns = np.abs(wheel_rate) * self._robot.wheel_radius > STANDS
         against = self._robot.driven & self._robot.wheel_encoder & turns & (commanded == 0.0)

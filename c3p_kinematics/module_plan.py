@@ -96,6 +96,8 @@ class ModulePlan:
     twist, acceleration : (3,) array, m/s, rad/s, m/s² and rad/s²
     behind : (n,) array, rad
         Differences of the modules to their directions at the last cycle.
+    lag : (n,) array, rad
+        Differences of the modules to their planned angles, which turn to the directions.
     inside : (n,) bool array
         Modules whose direction is between their stops.
     """
@@ -125,6 +127,7 @@ class ModulePlan:
         self.twist = np.zeros(3)
         self.acceleration = np.zeros(3)
         self.behind = np.zeros(n)
+        self.lag = np.zeros(n)
         self.inside = np.ones(n, bool)
         self._angle: Array | None = None
         self._goal = np.zeros(n)
@@ -140,6 +143,7 @@ class ModulePlan:
         """
         given = np.where(self.steers, np.asarray(steering, float), 0.0)
         sensed = self._continued(given)
+        self.lag = np.where(self.steers, np.abs(self._angle - sensed), 0.0)
         target = self._reachable(straightened_twist(twist, self.settings.straight_time))
         before = self.twist
         if self._fastest(before) > STANDING:

@@ -245,6 +245,13 @@ def test_a_stuck_module_stops_the_robot_and_is_named(bench):
     assert 'steering_joint_2: ' not in bench.health[NAME].message
 
 
+def test_modules_that_turn_slowly_as_planned_are_none_of_the_errors(bench):
+    stub = start(bench, patience=0.5, steering_rate_limit=0.6)
+    drive(bench, 5.0, 0.0, 0.4, 0.0)
+    np.testing.assert_allclose(stub.axes.twist, [0.0, 0.4, 0.0], atol=2e-3)
+    assert 'from the commanded angle' not in ' '.join(bench.said[NAME])
+
+
 def test_stops_of_steering_joints_are_kept_and_named(bench):
     """A tricycle whose wheel turns by 1 rad: it cannot turn on the spot."""
     stub = start(bench, 'tricycle_agv', steering_lower=[-1.0], steering_upper=[1.0])
