@@ -247,8 +247,8 @@ def test_a_stuck_module_stops_the_robot_and_is_named(bench):
 
 def test_modules_that_turn_slowly_as_planned_are_none_of_the_errors(bench):
     stub = start(bench, patience=0.5, steering_rate_limit=0.6)
-    drive(bench, 5.0, 0.0, 0.4, 0.0)
-    np.testing.assert_allclose(stub.axes.twist, [0.0, 0.4, 0.0], atol=2e-3)
+    drive(bench, 5.0, 0.4, 0.0, 0.0)
+    np.testing.assert_allclose(stub.axes.twist, [0.4, 0.0, 0.0], atol=2e-3)
     assert 'from the commanded angle' not in ' '.join(bench.said[NAME])
 
 
