@@ -19,14 +19,13 @@ from typing import Any
 import numpy as np
 from sensor_msgs.msg import JointState
 
+from c3p_controller._limit_kernels import excess_of
 from c3p_controller.command_interlock import CommandInterlock
-from c3p_controller.limits import limit_twist
 from c3p_controller.module_joints import ModuleJoints, ModuleRobotError
 from c3p_controller.module_watch import ModuleWatch
 from c3p_controller.ros.module_output import ModuleOutput
 from c3p_controller.ros.module_settings import module_settings
 from c3p_controller.ros.velocity_interfaces import LockReport, subscribe_command
-from c3p_controller.velocity_controller_parameters import ReferenceLimits
 from c3p_description.model import Array
 from c3p_description.reading.urdf_notes import READING
 from c3p_kinematics.module_commands import ModuleSteering
@@ -61,6 +60,8 @@ class ModuleControllerNode(SuiteNode):
                                                                        self._joints))
         except ModuleRobotError as error:
             raise ParameterError(f'module_controller: {error}') from error
+        # compiled before the first message
+        excess_of(STAND, values.speed_limit, values.yaw_rate_limit)
         assert self._modules.plan is not None
         self._plan = self._modules.plan
         self.interlock = CommandInterlock(values.cmd_vel_timeout, values.start_silence)
@@ -135,7 +136,7 @@ class ModuleControllerNode(SuiteNode):
         if command is None or self.interlock.opening(now):
             return STAND
         values = self.parameters.value
-        return limit_twist(command, ReferenceLimits(values.speed_limit, values.yaw_rate_limit))
+        return command / excess_of(command, values.speed_limit, values.yaw_rate_limit)
 
     def _halt(self) -> None:
         """Stop all wheels at once; steering joints keep their angles."""

@@ -136,6 +136,14 @@ def test_the_twists_are_the_command_within_limits_and_that_of_the_joints(bench):
     np.testing.assert_allclose(stub.axes.twist, [0.4, 0.0, 0.3], atol=2e-3)
 
 
+def test_a_swerve_drive_may_be_as_fast_as_its_wheels(bench):
+    stub = start(bench, speed_limit=20.0, yaw_rate_limit=50.0, acceleration=10.0)
+    drive(bench, 3.0, 8.0, 0.0, 0.0)
+    fastest = stub.robot.wheel_rate_limit[0] * stub.robot.wheel_radius[0]
+    assert stub.axes.twist[0] == pytest.approx(fastest, rel=1e-3)
+    assert fastest > 4.5
+
+
 def test_nothing_moves_after_the_start_while_commands_do_not_pause(bench):
     robot = load('swerve')
     stub = bench.add(lambda **options: ModuleRobot(robot, context=options['context']))
