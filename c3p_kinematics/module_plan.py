@@ -139,9 +139,14 @@ class ModulePlan:
         Return the command of a cycle of `dt` [s] towards the motion `twist` (3,).
 
         `steering` (n,) are the measured angles, rad; those of wheels that do not steer are not
-        used.
+        used. ValueError: a number is not finite, or `dt` is not positive; the plan stays as it is.
         """
         given = np.where(self.steers, np.asarray(steering, float), 0.0)
+        for name, value in (('steering', given), ('twist', twist)):
+            if not np.isfinite(value).all():
+                raise ValueError(f'{name} = {value.tolist()}: every value must be a finite number')
+        if not 0.0 < dt < math.inf:
+            raise ValueError(f'dt = {dt}: must be above 0')
         sensed = self._continued(given)
         self.lag = np.where(self.steers, np.abs(self._angle - sensed), 0.0)
         target = self._reachable(straightened_twist(twist, self.settings.straight_time))

@@ -281,6 +281,18 @@ def test_a_straight_line_over_the_floor_of_a_turning_robot_is_straight():
     np.testing.assert_allclose(ends[0.05], [4.0, 0.0, 8.0], atol=1e-9)
 
 
+@pytest.mark.parametrize('given, name', [
+    (([0.0, np.nan, 0.0, 0.0], [0.3, 0.0, 0.0], DT), 'steering'),
+    (([0.0] * 4, [0.3, np.inf, 0.0], DT), 'twist'), (([0.0] * 4, [0.3, 0.0, 0.0], 0.0), 'dt')])
+def test_a_sample_that_is_no_number_is_named_and_leaves_the_plan(given, name):
+    modules = ModuleSteering(SWERVE, ModuleSettings(**CALM))
+    last = list(commands(modules, np.array([0.0, 0.5, 0.0]), 100))[-1]
+    with pytest.raises(ValueError, match=f'{name} = '):
+        modules.step(*given)
+    command = modules.step(last.steering, [0.0, 0.5, 0.0], DT)
+    np.testing.assert_allclose(command.twist, [0.0, 0.5, 0.0], atol=1e-6)
+
+
 @pytest.mark.parametrize('changes', [{'acceleration': 0.0}, {'steering_rate': [1.0, -1.0]},
                                      {'steering_lag': -0.1}, {'straight_time': np.inf},
                                      {'steering_lower': 1.0, 'steering_upper': 1.0}])
