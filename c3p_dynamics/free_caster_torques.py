@@ -11,7 +11,7 @@ from c3p_dynamics.wheel_dynamics import inverse
 from c3p_kinematics.free_casters import FreeCasters
 
 # angles of each caster over which the torques are averaged
-POSSIBLE = 8
+POSSIBLE = 16
 
 
 def expected_torque(casters: FreeCasters, steering: ArrayLike, twist: ArrayLike,
@@ -21,8 +21,8 @@ def expected_torque(casters: FreeCasters, steering: ArrayLike, twist: ArrayLike,
     Return the torques (robot.efforts,) of `inverse`, N·m, expected over the casters' angles.
 
     The inertia, bore and pivot friction of free casters push the platform where they turn, about
-    τ_bore/d each. Forces of a caster add to those of others, so that their mean over what is
-    believed is the expected force: the whole of it where the angle is known, none of what may point
+    τ_bore/d each. Forces of a caster add to those of others, so that their mean over the possible
+    angles is the expected force: all of it where the angle is known, and nothing of what may point
     either way where it is not.
 
     Parameters

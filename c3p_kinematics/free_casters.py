@@ -8,9 +8,10 @@ of the pivot V = (vx − ω m_y) + i (vy + ω m_x) and ``z = exp(i θ_s)`` that 
     ż = −i ω z − i (V + V* z²)/(2 d)
 
 a flow of the unit circle, and of the disc within it, by Möbius transformations: over a step of
-constant twist exactly ``z → (a z + b)/(b* z + a*)``. Such a flow keeps distributions of one family,
-the wrapped Cauchy distributions, whose mean of exp(i θ_s) is z itself. So one complex number is the
-exact belief about an angle: z = 0 is an angle of which nothing is known, |z| = 1 one that is known.
+constant twist exactly ``z → (a z + b)/(b* z + a*)``. Such a flow keeps distributions of one
+family, the wrapped Cauchy distributions, whose mean of exp(i θ_s) is z itself. So one complex
+number is the exact belief about an angle: z = 0 is an angle of which nothing is known, |z| = 1 one
+that is known.
 
 On its path forward a caster aligns itself, and the spread falls by a factor of e for each offset d
 of path, from any start. Driven backward it is unstable and turns around: the spread grows by the
@@ -26,13 +27,13 @@ from numpy.typing import ArrayLike
 from c3p_description.model import Array, CasterRobot
 from c3p_description.wheels import angle_known
 
-# angle that a path of one offset adds to the spread, rad: a count of 2000 on wheels of 6 cm that are
-# 0.4 m apart is half of it
-DRIFT = 1e-3
+# angle that a path of one offset adds to the spread, rad: what odometry does not see of the
+# heading, such as a count of 2000 on wheels of 6 cm that are 0.4 m apart
+DRIFT = 3e-4
 
-# of the turn at a reversal: its angle, rad; time from its begin to its end, when it is turned back,
-# and for how long, s
-TURN = 2e-3
+# of the turn at a reversal: its angle, rad; how long it takes, when it begins to be turned back,
+# and how long that takes, s
+TURN = 1e-3
 TURNING = 0.2
 BACK = 0.6
 TURNING_BACK = 0.5
@@ -65,7 +66,7 @@ class FreeCasters:
     ...     casters.step([0.5, 0.0, 0.0], 0.01)
     >>> np.degrees(casters.steering[2:]).round(3).tolist()
     [-90.0, -90.0, -90.0, -90.0]
-    >>> bool(np.all(casters.spread < np.radians(0.2)))
+    >>> bool(np.all(casters.spread < np.radians(0.1)))
     True
     """
 
@@ -74,21 +75,20 @@ class FreeCasters:
         self.robot = robot
         trails = robot.caster_offset > 0.0
         self.free = ~angle_known(robot) & trails
-        # complex numbers
+        # complex numbers, as the belief exp(i θ_s)
         self.pivots = robot.hip_position @ np.array([1.0, 1.0j])
         self._offset = np.where(trails, robot.caster_offset, 1.0)
         self._drift = drift
-        self._belief = np.zeros(robot.count, complex)
         self.forget()
 
     def forget(self) -> None:
         """Begin anew, as after a robot was pushed or lifted with its encoders off."""
         # the angle of a fixed wheel is known, those of others are given
-        self._belief[:] = np.where(self.free, 0.0, np.exp(1j * self.robot.steering_zero))
+        self._belief = np.where(self.free, 0.0, np.exp(1j * self.robot.steering_zero))
 
     def know(self, steering: ArrayLike) -> None:
         """Take angles (n,) [rad] as known."""
-        self._belief[:] = np.exp(1j * np.asarray(steering, float))
+        self._belief = np.exp(1j * np.asarray(steering, float))
 
     def step(self, twist: ArrayLike, dt: float) -> None:
         """
@@ -122,6 +122,13 @@ class FreeCasters:
         # a Cauchy noise in proportion to the path keeps the family
         moved *= np.exp(-self._drift * np.abs(velocity) * dt / self._offset)
         self._belief = np.where(self.free, moved, self._belief)
+
+    def ahead(self, twist: ArrayLike, time: float) -> FreeCasters:
+        """Return what is expected after `time` [s] more with `twist` (3,), for a loop's delay."""
+        later = FreeCasters(self.robot, self._drift)
+        later._belief = self._belief
+        later.step(twist, time)
+        return later
 
     @property
     def steering(self) -> Array:
@@ -159,8 +166,9 @@ class ReversalTurn:
 
     On a straight line they would turn around to a side that nothing determines, and push the
     platform when nothing predicts it. A turn by ψ about the reversal moves a pivot that is x ahead
-    of the axle by ψ x, which turns its caster by ψ (x/d − 1): with 2 mrad of the platform 16 mrad of
-    the caster, many times what odometry does not see. It is turned back a second later.
+    of the axle by ψ x, which turns its caster by ψ (x/d − 1): with 1 mrad of the platform about
+    8 mrad of the caster, many times what odometry does not see. It is turned back when the casters
+    have turned around.
 
     Parameters
     ----------
@@ -179,7 +187,7 @@ class ReversalTurn:
     ...     rate, _ = turning.step([-0.01 * k, 0.0, 0.0], [-1.0, 0.0, 0.0], 0.01)
     ...     turned += 0.01 * rate
     >>> round(turned, 4)
-    0.002
+    0.001
     """
 
     def __init__(self, casters: FreeCasters, turn: float = TURN) -> None:

@@ -3,8 +3,8 @@
 A robot on two driven wheels and free casters drives forward, back and forward: two laws for it.
 
 `WheelLoops` is what a diff-drive controller has: a PI loop of the rate of each wheel. `Expected`
-has the same gains, in terms of the twist, and the torques expected of the casters. Commands come at
-20 Hz and 100 ms late, and are limited in acceleration; encoders have 2000 counts and 10 ms of delay.
+has the same gains, in terms of the twist, and the torques expected of the casters. Commands come
+at 20 Hz and 100 ms late, and are limited in acceleration.
 """
 
 from typing import NamedTuple
@@ -21,6 +21,9 @@ COMMAND_RATE = 20.0
 LATENCY = 0.1
 SPEED = 0.4
 ACCELERATION = 1.0
+
+# of the encoders and of half a cycle, for which the casters turn on, s
+DELAY = 0.015
 
 # of a wheel loop, over the inertia that a wheel drives: critically damped, 1/s and 1/s²
 PROPORTIONAL = 20.0
@@ -72,9 +75,11 @@ class Expected:
         rate, change = self.turn.step(wanted.twist, wanted.accel, PERIOD)
         reference = wanted.twist + [0.0, 0.0, rate]
         error = reference - twist
-        self.sum += error * PERIOD
+        # by the angles of the wheels, whose counts are not lost as those of rates are
+        self.sum += (reference - mean.twist) * PERIOD
         accel = wanted.accel + [0.0, 0.0, change] + PROPORTIONAL * error + INTEGRAL * self.sum
-        return expected_torque(self.casters, still, reference, 0.0, accel, 0.0)
+        expected = self.casters.ahead(reference, DELAY)
+        return expected_torque(expected, still, reference, 0.0, accel, 0.0)
 
 
 def command(time):
@@ -86,7 +91,7 @@ def headings(law, plant, seed, duration=9.0, latency=0.01):
     """
     Return the heading [rad] in each cycle of a drive straight ahead, back and ahead.
 
-    Casters begin at random angles.
+    Casters begin at random angles. Encoders have 2000 counts and a delay of `latency` [s].
     """
     sensed = SensedPlant(plant, SensorSettings(latency=latency), seed)
     count = plant.robot.count
