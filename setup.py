@@ -176,7 +176,7 @@ setup(
         'Topic :: Software Development :: Libraries :: Python Modules',
         'Typing :: Typed',
     ],
-    packages=find_packages(include=['c3p_*', 'c3p_*.*']),
+    packages=find_packages(include=['c3p', 'c3p_*', 'c3p_*.*']),
     package_data={
         '': ['*.yaml', '*.css', '*.js', '*.html', '*.LICENSE', 'py.typed'],
         'c3p_hardware': ['eds/*.eds'],

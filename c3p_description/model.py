@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from c3p_description import model_checks, wheels
+from c3p_description.robot_text import robot_text
 
 Array: TypeAlias = NDArray[Any]
 
@@ -263,6 +264,8 @@ class CasterRobot:
         return cls(hip_position=hips, caster_offset=caster_offset, wheel_radius=wheel_radius,
                    platform_mass=platform_mass, platform_inertia=platform_inertia,
                    platform_com=platform_com, **({'name': 'caster_robot'} | without | more))
+
+    __str__ = robot_text
 
     @cached_property
     def count(self) -> int:

@@ -22,6 +22,7 @@ from signatures import arguments, class_arguments, decorators, fields, is_record
 # public modules and packages: of a package what its `__all__` lists, of a module what it defines
 # without an underscore. docs/versions.md describes them; everything else is internal
 PUBLIC = (
+    'c3p',
     'c3p_description',
     'c3p_description.model',
     'c3p_description.agv_model',

@@ -20,7 +20,10 @@ NEVER = 'never'
 # of conditions, as ends of their names
 UNITS = ('m', 's', 'rad', 'kg')
 
-COLUMNS = ('figure', 'paper', 'bar', 'stretch', 'measured', '')
+# as shown; the keys of the JSON are those of `table_rows`
+COLUMNS = ('metric', 'paper', 'limit', 'target', 'measured', '')
+# verdicts as shown: one that is met needs no word
+SHOWN = {STRETCH: 'target met', MET: '', MISSED: 'MISSED'}
 
 
 def table_rows(rows: Sequence[Row], metrics: Mapping[str, Any], controller: str = ''
@@ -65,7 +68,8 @@ def table_cells(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
 
     return [(f'{row["figure"]} [{row["unit"]}]' if row['unit'] else row['figure'],
              row['printed'], limit(row, 'bar'), limit(row, 'stretch'),
-             number(row, 'measured') or NEVER, row['verdict']) for row in rows]
+             number(row, 'measured') or NEVER, SHOWN.get(row['verdict'], ''))
+            for row in rows]
 
 
 def markdown_table(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -173,7 +177,7 @@ def bars_text(rows: Sequence[Mapping[str, Any]]) -> str:
         return 'none'
     met = sum(verdict != MISSED for verdict in verdicts)
     stretched = sum(verdict == STRETCH for verdict in verdicts)
-    return f'{met} of {len(verdicts)} met, {stretched} stretch'
+    return f'{met} of {len(verdicts)} limits met, {stretched} targets'
 
 
 def _sentence(metrics: Mapping[str, Any]) -> str:

@@ -73,7 +73,7 @@ def _imported(tree: ast.Module) -> dict[str, str]:
 def modules() -> dict[str, Module]:
     """Return every public module of the suite by its dotted name; packages are modules, too."""
     found = {}
-    for path in sorted(ROOT.glob('c3p_*/**/*.py')):
+    for path in [*ROOT.glob('c3p/__init__.py'), *sorted(ROOT.glob('c3p_*/**/*.py'))]:
         if path.name.startswith('_') and path.name != '__init__.py':
             continue
         tree = ast.parse(path.read_text(encoding='utf-8'), str(path))
