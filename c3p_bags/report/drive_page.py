@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
 from matplotlib.ticker import MultipleLocator
 
+from c3p_bags.report import yaw_command
 from c3p_bags.report.path import draw_path, is_wide
 from c3p_bags.runs import mapped
 from c3p_bags.runs.metrics import (
@@ -138,7 +139,7 @@ def drive_figure(log: RunLog, robot: CasterRobot, metrics: Mapping[str, Any],
     for cell in (*cells, (2, 0), (2, 1), (2, 2)):
         panels.append(page.add_subplot(grid[cell], sharex=panels[0] if panels else None))
     draw_steering(panels[0], log, robot, metrics, start)
-    _velocities(panels[1:4], log, start)
+    _velocities(panels[1:4], log, start, metrics['reached'])
     _torques(panels[4], log, robot, start)
     _errors(panels[5], log, metrics, start)
     _slip(panels[6], log, start)
@@ -198,8 +199,8 @@ def _page(robot: CasterRobot, metrics: Mapping[str, Any]) -> tuple[Figure, GridS
     return sheet, grid
 
 
-def _velocities(panels: list[Axes], log: RunLog, start: float) -> None:
-    """Draw the twist in the floor's frame, as the papers do."""
+def _velocities(panels: list[Axes], log: RunLog, start: float, reached: bool) -> None:
+    """Draw the twist in the floor's frame, as the papers do; `reached` explains a free yaw."""
     lines: list[tuple[str, Array, Array, str, Any, float]] = []
     if log.cmd_vel is not None and log.odom is not None:
         odom = log.odom
@@ -218,7 +219,12 @@ def _velocities(panels: list[Axes], log: RunLog, start: float) -> None:
              ('(e) yaw rate', r'$\omega$ [rad/s]'))
     for i, (axes, (title, label)) in enumerate(zip(panels, names, strict=True)):
         style.dress(axes, title, style.TIME, label)
+        hidden = i == 2 and reached and _yaw_is_free(log)
+        if hidden:
+            yaw_command.note(axes)
         for name, time, value, colour, dash, width in lines:
+            if hidden and name == 'reference':
+                continue
             at, shown = style.thin(time, value[:, i])
             axes.plot(at - start, shown, color=colour, linestyle=dash, linewidth=width, label=name,
                       zorder=3 if name == 'reference' else 2)
@@ -228,6 +234,14 @@ def _velocities(panels: list[Axes], log: RunLog, start: float) -> None:
         half = max(0.5 * (high - low), 0.05)
         axes.set_ylim(middle - half, middle + half)
     style.legend(panels[0])
+
+
+def _yaw_is_free(log: RunLog) -> bool:
+    """Return whether the yaw rate does not follow its command."""
+    if log.cmd_vel is None or log.odom is None:
+        return False
+    sensed = between(log.cmd_vel.time, log.odom.time, log.odom.twist[:, 2:])[:, 0]
+    return not yaw_command.is_followed(log.cmd_vel.value[:, 2], sensed)
 
 
 def _torques(axes: Axes, log: RunLog, robot: CasterRobot, start: float) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from c3p_bags.report import yaw_command
 from c3p_bags.report.drive_page import commanded_steering, near_limits
 from c3p_bags.runs.metrics import ALIGNED
 from c3p_bags.runs.run_log import Joints
@@ -94,15 +95,23 @@ def velocity(axes: Axes, run: ExperimentRun, component: int, letter: str) -> Non
     """
     log = run.log
     commanded = run.facts.get('commanded')
+    # of a drive to goals, which the run has reached
+    to_goal = commanded is None and log.ended
     if commanded is None:
         commanded = to_floor(log.odom.pose[:, 2], log.cmd_vel.value)
     name, label = VELOCITIES[component]
     _title(axes, letter, f'{name}, floor', label)
+    hidden = component == 2 and to_goal and not yaw_command.is_followed(
+        commanded[:, 2], log.odom.twist[:, 2])
+    if hidden:
+        yaw_command.note(axes)
     for what, value, colour, dash, width in (
             ('reference', commanded, style.REFERENCE, '--', 0.9),
             ('sensed', to_floor(log.odom.pose[:, 2], log.odom.twist), style.SENSED, '-', 1.0),
             ('true', to_floor(log.ground_truth.pose[:, 2], log.ground_truth.twist), style.TRUE,
              '-', 1.2)):
+        if hidden and what == 'reference':
+            continue
         axes.plot(*style.thin(log.joints.time, value[:, component]), color=colour, linestyle=dash,
                   linewidth=width, label=what)
     # a component near zero must not look like amplified noise
