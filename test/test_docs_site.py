@@ -91,7 +91,8 @@ def test_docstrings_become_text_without_losing_their_mathematics(written, shown)
     ('The equation is A q̈ + c = τ + Bᵀλ. A constraint acts', ['A q̈ + c = τ + Bᵀλ']),
     ('J_a θ̇_a = 0, det J_u = −r d; and so on', ['J_a θ̇_a = 0', 'det J_u = −r d']),
     ('h = 0.1 m, torques of 20 N·m, 3 m/s², 40 µs', ['h = 0.1']),
-    ('a goal_tolerance of c3p_bags, x and y by I/O', [])])
+    ('a goal_tolerance of c3p_bags, x and y by I/O', []),
+    ('the nodes of c3p_ros, and 2x_i', ['2x_i'])])
 def test_unicode_mathematics_of_a_sentence_is_set_and_its_words_are_not(sentence, formulas):
     assert [text for maths, text in unicode_math.runs(sentence) if maths] == formulas
     assert ''.join(text for _, text in unicode_math.runs(sentence)) == sentence

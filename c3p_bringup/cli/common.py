@@ -178,6 +178,9 @@ def apply_robot_options(arguments: argparse.Namespace) -> None:
                          'Give --robot as well')
     if options:
         arguments.robot = robot_file(arguments.robot, options)
+    # a node of these logs the warnings
+    if arguments.command in ('drive', 'sim'):
+        return
     if Path(arguments.robot or '').suffix:
         # errors are reported by the command: some also accept robots that are not on casters
         with suppress(ValueError):

@@ -17,6 +17,8 @@ from c3p_description.reading.urdf_pairs import Pair
 from c3p_description.reading.urdf_tree import UrdfTree
 
 READING = ': the robot is for reading only (odometry, report, recompute, calibrate)'
+# deviation from a right angle of 1.5708 and 3.1416, as most files have it, rad
+USUAL_ROUNDING = 1e-5
 # a ring has m·r²; spokes, hubs and motors have less
 MOST_SPIN = 1.05
 
@@ -82,14 +84,15 @@ def note_reading_only(casters: list[Caster], columns: dict[str, Any], notes: Not
 
 
 def note_rounded(rounded: dict[str, list[str]], notes: Notes) -> None:
-    """Warn of angles that are taken as multiples of a right angle."""
+    """Note angles that are taken as multiples of a right angle; warn if they have few digits."""
     for angle, places in rounded.items():
         turns = round(float(angle) / (math.pi / 2))
         meant = {1: 'π/2', 2: 'π'}.get(abs(turns), f'{abs(turns)}π/2')
         off = abs(float(angle) - turns * math.pi / 2)
         some = ', '.join(places[:3]) + (f' and {len(places) - 3} more' if len(places) > 3 else '')
-        notes.warn('rpy', turns * math.pi / 2, f'rpy of {some}: {angle} is taken as '
-                   f'{"-" if turns < 0 else ""}{meant}, from which it is {math.degrees(off):.2g}°')
+        tell = notes.assume if off <= USUAL_ROUNDING else notes.warn
+        tell('rpy', turns * math.pi / 2, f'rpy of {some}: {angle} is taken as '
+             f'{"-" if turns < 0 else ""}{meant}, from which it is {math.degrees(off):.2g}°')
 
 
 def remaining(notes: Notes, settings: Mapping[str, Any]) -> tuple[Note, ...]:

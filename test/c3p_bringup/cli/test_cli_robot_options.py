@@ -72,3 +72,10 @@ def test_the_remedy_in_the_warning_is_accepted(lateral):
     robot = load(arguments.robot)
     assert robot.torque_limit.tolist() == [0.9] * 3
     assert robot.caster_offset.tolist() == pytest.approx([0.04] * 3)
+
+
+@pytest.mark.parametrize(('command', 'lines'), [('drive', 0), ('view', 1)])
+def test_a_warning_is_stated_once_by_the_command_or_by_its_nodes(command, lines, lateral, capsys):
+    words = {'drive': ['drive', '1', '0', '0'], 'view': ['view']}[command]
+    apply_robot_options(parser().parse_args([*words, '--robot', str(lateral)]))
+    assert len(capsys.readouterr().err.splitlines()) == lines
