@@ -132,7 +132,8 @@ def run(arguments: argparse.Namespace) -> int:
     with live_page(arguments) if arguments.web else nullcontext():
         metrics = (simulate_tricycle if tricycle else simulate_casters)(
             options, announce=lambda line: print(line, file=sys.stderr))
-    shown = [(name, _short(value)) for name, value in metrics.items()]
+    # such as the reason of a run that did not end early
+    shown = [(name, _short(value)) for name, value in metrics.items() if value != '']
     show(metrics, arguments.json, rows(shown, 24))
     return MISSED if metrics.get('ended') else 0
 

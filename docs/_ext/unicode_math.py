@@ -48,7 +48,8 @@ SUPERSCRIPT = re.compile(rf"\^(?:\(([^)]*)\)|\{{([^}}]*)\}}|([\w{GREEK}*]+))|([{
 # signs of mathematics, and of code, units and diagrams, which are not mathematics
 MATHS = re.compile(rf'(?<![^\W\d_{GREEK}])[A-Za-z{GREEK}][{ABOVE}]|[{GREEK}∂∇√∫∑½∝]|[\w′)][ᵀ⁻⁺]'
                    rf'|(?<![^\W\d_])[A-Za-z][{ABOVE}]*_(?:\w{{1,3}}(?!\w)|[⊥∥])|[A-Za-z)|][{LOWERED}²³]')
-CODE = re.compile(r'["`#$\\]|>>>|--\w|\w\.\w*[a-z]{2}|[A-Za-z]{2,}_\w|[A-Za-z]\d+[a-z]+_\w|__|::|\w\(\)|\w=\w|'
+CODE = re.compile(r'["`#$\\]|>>>|--\w|\w\.\w*[a-z]{2}|[A-Za-z]{2,}_\w|[A-Za-z]\d+[a-z]+_\w|'
+                  r'__|::|\w\(\)|\w=\w|'
                   r'[┌┐└┘│─├┤▲▼]|^\s*[-*] |\[[^\]]*(?:N·m|m/s|rad)[^\]]*\]|\.\.\.|@')
 # letters that are a product beside other symbols
 CAPITALS = re.compile(r'[A-Z]{2,3}')
