@@ -16,9 +16,6 @@ import math
 from c3p_kernels.compiled import inner
 from c3p_kernels.elementary import circle
 
-# time constant of the low-pass that gives the acceleration of a twist, s
-SLOW = 0.02
-
 # parameters of a caster
 PER_CASTER = 5
 
@@ -197,33 +194,28 @@ def clear(slopes):
 
 
 @inner
-def of_twist(lasting, spread, twist, dt, lag, out):
+def of_twist(lasting, spread, late, out):
     """
     Write the covariance (3, 3) of a twist: lasting errors and the lag of the rates.
 
     Parameters
     ----------
     lasting : Lasting
-        ``twist`` has the derivatives of the twist; `slow` follows it, `SLOW` behind.
+        ``twist`` has the derivatives of the twist, `changes` the mean square of its change.
     spread : (5n, 5n) array
         Covariance of the unknowns.
-    twist : (3,) array
-    dt, lag : float, s
-        Time since the twist before, and lag of the rates: the twist is late by the acceleration
-        times it.
+    late : float, s²
+        Variance of the time of the twist.
     out : (3, 3) array
         Written.
     """
     slopes = lasting.twist.by_parameter
     rounded = lasting.twist.by_rounding
-    slow = lasting.slow
     n = rounded.shape[1]
     k = slopes.shape[1]
-    part = 1.0 - math.exp(-dt / SLOW)
-    late = (lag / SLOW)**2
     for a in range(3):
         for b in range(a + 1):
-            total = late * (twist[a] - slow[a]) * (twist[b] - slow[b])
+            total = late * lasting.changes[a, b]
             for i in range(n):
                 total += rounded[a, i] * rounded[b, i]
             for j in range(k):
@@ -233,5 +225,3 @@ def of_twist(lasting, spread, twist, dt, lag, out):
                         row += spread[j, m] * slopes[b, m]
                     total += slopes[a, j] * row
             out[a, b] = out[b, a] = total
-    for a in range(3):
-        slow[a] += part * (twist[a] - slow[a])
