@@ -44,7 +44,7 @@ def assess_step(block, sizes, geometry, demand, dt):
     block : array
         Of TractionState; steering to torque are those of the cycle.
     sizes : tuple of int
-    geometry : (n, 6) array
+    geometry : (n, 7) array
     demand : tuple of float
         Limits of speed and yaw rate of a command; speed and yaw rate below which the robot is at
         standstill. m/s and rad/s.

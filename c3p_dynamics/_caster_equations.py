@@ -59,7 +59,7 @@ class CasterModel(NamedTuple):
 
     Attributes
     ----------
-    geometry : (n, 6) array
+    geometry : (n, 7) array
         That of CasterRobot.
     body : (8,) array
         m, m cx, m cy of the platform; entries 00, 02, 11, 12 and 22 of M at θ_s = 0.

@@ -90,7 +90,7 @@ def hypotheses(geometry, motion, faults, dt):
 
     Parameters
     ----------
-    geometry : (n, 6) array
+    geometry : (n, 7) array
     motion : RigidFit
         Steering halfway and rates of the increments; its `contact` is written.
     faults : Faults

@@ -35,7 +35,7 @@ def bridge(geometry, latch, sample, before, dt, largest, place, fit):
 
     Parameters
     ----------
-    geometry : (n, 6) array
+    geometry : (n, 7) array
     latch : (3, n) array
         As of `_odometry_kernels.increments`; is updated.
     sample : (4, n) array, rad and rad/s

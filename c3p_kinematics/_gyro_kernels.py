@@ -118,7 +118,7 @@ def step_gyro(block, odometry, geometry, spread, time, moved):
         Of GyroFilter.
     odometry : array
         Of OdometryState, after its step.
-    geometry : (n, 6) array
+    geometry : (n, 7) array
     spread : (5n, 5n) array
         Of LastingErrors.
     time : float, s

@@ -73,7 +73,7 @@ def step(block, geometry, spread, cross, time, dt):
     ----------
     block : array
         Of OdometryState.
-    geometry : (n, 6) array
+    geometry : (n, 7) array
     spread, cross : (5n, 5n) and (3, 5n) arrays
         Of LastingErrors; shared with the calibration.
     time, dt : float, s

@@ -70,7 +70,7 @@ def repeat(geometry, ring, first, wheel, pose):
 
     Parameters
     ----------
-    geometry : (n, 6) array
+    geometry : (n, 7) array
     ring : Ring
         At most the last CAPACITY steps are repeated; is updated.
     first : int

@@ -100,7 +100,7 @@ def watch_times(geometry, t, motion, rows, usual, dt):
 
     Parameters
     ----------
-    geometry : (n, 6) array
+    geometry : (n, 7) array
     t : SampleTimes
     motion : RigidFit
         The fit of the step.

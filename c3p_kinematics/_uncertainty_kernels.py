@@ -35,7 +35,7 @@ def add_slopes(geometry, motion, lasting, yaw, dt, slopes):
 
     Parameters
     ----------
-    geometry : (n, 6) array
+    geometry : (n, 7) array
     motion : RigidFit
     lasting : Lasting
         With the deviations of parameters and rounded angles.

@@ -6,6 +6,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from c3p_kinematics.calibration.words import INTERVAL
+
 # ratio of the turns by gyro and joints, its tolerance, and what to check
 CAUSES = ((math.degrees(1.0), 'degrees per second? the message has rad/s'),
           (-math.degrees(1.0), 'degrees per second and upside down? the message has rad/s, and '
@@ -123,6 +125,6 @@ class GyroReport(NamedTuple):
             USE: USED if self.used else (
                 self.text() or 'no motion compared yet'),
             BIAS: f'{math.degrees(self.bias):.3f} ± '
-                  f'{math.degrees(1.96 * self.bias_std):.3f}',
-            SCALE: f'{self.scale:.4f} ± {1.96 * self.scale_std:.4f}',
+                  f'{math.degrees(INTERVAL * self.bias_std):.3f}',
+            SCALE: f'{self.scale:.4f} ± {INTERVAL * self.scale_std:.4f}',
             SPANS: f'{self.fused} of {self.fused + self.left_out}'}

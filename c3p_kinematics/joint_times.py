@@ -20,6 +20,7 @@ import numpy as np
 
 from c3p_description.model import Array
 from c3p_kinematics import _age_kernels, _time_kernels
+from c3p_kinematics.calibration.words import INTERVAL
 from c3p_kinematics.odometry_states import Channels
 from c3p_kinematics.time_states import SampleTimes
 
@@ -103,8 +104,8 @@ class TimesReport(NamedTuple):
         names = (*steering, *wheels)
         ages = self.age.ravel()
         apart, deviation = self.apart
-        found = [f'joints are up to {1e3 * apart:.1f} ± {1.96e3 * deviation:.1f} ms apart']
-        if apart > max(WORTH, 1.96 * deviation):
+        found = [f'joints are up to {1e3 * apart:.1f} ± {1e3 * INTERVAL * deviation:.1f} ms apart']
+        if apart > max(WORTH, INTERVAL * deviation):
             found[0] += (f' ({names[int(np.argmin(ages))]} newest, '
                          f'{names[int(np.argmax(ages))]} oldest)')
         if self.changing > WORTH:

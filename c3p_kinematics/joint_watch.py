@@ -183,9 +183,12 @@ class JointWatch:
         radius = self._robot.wheel_radius
         offset = self._robot.caster_offset
         # displacement of each contact point in metres: all weigh alike
-        (wheels,), (turning,), _ = self._jacobians
+        (wheels,), (turning,), (contact,) = self._jacobians
         kernels.jacobians(self._robot.geometry, steering[None], *self._jacobians)
-        rows = np.stack([turning * offset[:, None], wheels * radius[:, None]], 1)
+        # a wheel beside its pivot rolls farther while it steers
+        beside = self._robot.lateral_offset
+        rows = np.stack([turning * offset[:, None],
+                         wheels * radius[:, None] + contact * beside[:, None]], 1)
         y = np.stack([steered * offset, rolled * radius], 1).reshape(-1)
         basis, triangle = np.linalg.qr(rows.reshape(-1, 3))
         e = y - basis @ (basis.T @ y)

@@ -13,6 +13,7 @@ from c3p_description.model import Array
 from c3p_description.settings import CheckedSettings, setting
 from c3p_kinematics._odometry_step import LARGEST_ANGLE, SHORTEST_STEP
 from c3p_kinematics.calibration.parameters import Prior
+from c3p_kinematics.calibration.words import INTERVAL
 from c3p_kinematics.fault_report import NO_FAULT, FaultReport
 from c3p_kinematics.grip import GripReport
 from c3p_kinematics.gyro_report import GyroReport
@@ -169,8 +170,7 @@ class OdometryEstimate(NamedTuple):
 
     def metrics(self) -> dict[str, object]:
         """Return the key-values for diagnostics."""
-        # 95 % of a Gaussian are within 1.96 standard deviations
-        known = 1.96 * np.sqrt(np.diag(self.pose_covariance))
+        known = INTERVAL * np.sqrt(np.diag(self.pose_covariance))
         return {'distance driven [m]': f'{self.distance:.3f}',
                 'position known to, 95 % [m]': f'{known[:2].max():.3f}',
                 'yaw known to, 95 % [rad]': f'{known[2]:.4f}',

@@ -62,8 +62,10 @@ def _residual(robot: CasterRobot, window: Increments, left_out: Sequence[int] = 
     wheels, turning, contact = np.empty((3, *window.steering.shape, 3))
     kernels.jacobians(robot.geometry, np.ascontiguousarray(window.steering), wheels, turning,
                       contact)
+    # a wheel beside its pivot rolls farther while it steers
     rows = np.concatenate([turning * robot.caster_offset[:, None],
-                           wheels * robot.wheel_radius[:, None]], axis=1)
+                           wheels * robot.wheel_radius[:, None]
+                           + contact * robot.lateral_offset[:, None]], axis=1)
     y = np.concatenate([window.steered * robot.caster_offset,
                         window.rolled * robot.wheel_radius], axis=1)
     keep = [i for i in range(y.shape[1]) if i not in left_out]

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
+from c3p_kinematics.rolling import rolling_rates
 from c3p_kinematics.wiring_hypotheses import Wiring
 
 # casters of a turn, evenly spread over the circle from one to the next by an irrational fraction
@@ -41,21 +42,18 @@ def yaw_factors(robot: CasterRobot, wirings: Sequence[Wiring]) -> Array:
     """
     n = robot.count
     angle = GOLDEN * np.arange(POSTURES * n).reshape(POSTURES, n)
-    d = robot.caster_offset
-    place = _contacts(robot, angle)
-    # of a turn on the spot, along and across the wheels
-    path = np.stack([-place[..., 1], place[..., 0]], axis=-1)
-    along = np.cos(angle) * path[..., 1] - np.sin(angle) * path[..., 0]
-    across = np.cos(angle) * path[..., 0] + np.sin(angle) * path[..., 1]
-    rolled = along / robot.wheel_radius
-    turned = np.where(d > 0.0, -across / np.where(d > 0.0, d, 1.0), 0.0)
+    turn = np.tile([0.0, 0.0, 1.0], (POSTURES, 1))
+    rolled, turned, _ = rolling_rates(robot, angle, turn)
     return np.array([_mean_yaw(robot, wiring, angle, rolled, turned) for wiring in wirings])
 
 
 def _contacts(robot: CasterRobot, angle: Array) -> Array:
     """Return the contact points (p, n, 2) of steering angles (p, n)."""
-    behind = np.stack([np.sin(angle), -np.cos(angle)], axis=-1)
-    return robot.hip_position + robot.caster_offset[:, None] * behind
+    c, s = np.cos(angle), np.sin(angle)
+    behind = np.stack([s, -c], axis=-1)
+    beside = np.stack([c, s], axis=-1)
+    return (robot.hip_position + robot.caster_offset[:, None] * behind
+            + robot.lateral_offset[:, None] * beside)
 
 
 def _mean_yaw(robot: CasterRobot, wiring: Wiring, angle: Array, rolled: Array, turned: Array
@@ -69,7 +67,7 @@ def _mean_yaw(robot: CasterRobot, wiring: Wiring, angle: Array, rolled: Array, t
         stated[1, :, steering] = turned[:, k] * sign
         stated[2, :, wiring.wheel_of[k]] = rolled[:, k] * wiring.wheel_sign[k]
     angle, turned, rolled = stated
-    along = robot.wheel_radius * rolled
+    along = robot.wheel_radius * rolled - robot.lateral_offset * turned
     across = -robot.caster_offset * turned
     c, s = np.cos(angle), np.sin(angle)
     path = np.stack([across * c - along * s, across * s + along * c], axis=-1)

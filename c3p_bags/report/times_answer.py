@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from c3p_bags.report.run import AnalysedRun
 from c3p_bags.report.slip_answer import Answer
+from c3p_kinematics.calibration.words import INTERVAL
 
 # difference of the ages of two joints, s, up to which they count as of one instant
 TOGETHER = 1e-3
@@ -16,7 +17,7 @@ def times_answer(run: AnalysedRun) -> list[Answer]:
     if times is None:
         return []
     apart, deviation = times.apart
-    together = max(apart - 1.96 * deviation, times.changing) < TOGETHER
+    together = max(apart - INTERVAL * deviation, times.changing) < TOGETHER
     text = times.text(run.robot.steering_joints, run.robot.wheel_joints)
     detail = f'{text[0].upper()}{text[1:]}, by {times.windows} windows of motion.'
     return [Answer('Were the joints sampled together?', 'Yes' if together else

@@ -28,6 +28,7 @@ from c3p_bringup.cli.excited_drive import (
     record_excitation,
     refuse_idle,
 )
+from c3p_kinematics.calibration.words import INTERVAL
 
 DESCRIPTION = """\
 Estimate wheel radii, caster offsets, hip positions and steering zeros from the joint_states of one
@@ -261,7 +262,7 @@ def table(metrics: dict[str, Any]) -> str:
                     f'{residual["after"]:.2f} of their noise'))
     entries += [('imu', f'{one["standstill_s"]:.1f} s of standstill, bias '
                  f'{math.degrees(one["bias_rad_s"]):.4f} ± '
-                 f'{math.degrees(1.96 * one["bias_deviation_rad_s"]):.4f} °/s; {one["turns"]} '
+                 f'{math.degrees(INTERVAL * one["bias_deviation_rad_s"]):.4f} °/s; {one["turns"]} '
                  f'turns, {math.degrees(one["turned_rad"]):.0f}° in all, '
                  f'{one["ratio_to_described"]:.4f} of the description')
                 for one in metrics.get('imu', {}).get('bags', ())]

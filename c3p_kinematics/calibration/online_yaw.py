@@ -22,6 +22,7 @@ from c3p_kinematics.calibration.calibration_states import MotionWindow
 from c3p_kinematics.calibration.gyro import LEAST_TURN, LONGEST_GAP, SETTLED, STEPS, GyroSettings
 from c3p_kinematics.calibration.online import CONTRADICTION, SelfCalibration
 from c3p_kinematics.calibration.parameters import window_length
+from c3p_kinematics.calibration.words import INTERVAL
 
 # yaw rate below which a turn ends, rad/s; a longer turn ends in motion, rad
 CALM = 0.1
@@ -249,5 +250,5 @@ class YawLearner:
     def metrics(self) -> dict[str, str]:
         """Return bias and turns in words, as key-values for diagnostics."""
         return {'imu': f'bias {math.degrees(self.bias):.3f} ± '
-                f'{math.degrees(1.96 * math.sqrt(self._variance)):.3f} °/s, {self.learned} of '
+                f'{math.degrees(INTERVAL * math.sqrt(self._variance)):.3f} °/s, {self.learned} of '
                 f'{self.turns} turns used'}

@@ -21,6 +21,10 @@ from test_joint_sensing import (
 from c3p_description.model import CasterRobot
 from c3p_hardware import joint_sensing
 from c3p_kinematics.joint_watch import Finding, JointWatch
+from c3p_kinematics.rolling import rolling_rates
+
+# cycle of a drive with wheels beside their pivots, s
+STEP_TIME = 0.005
 
 # when the fault begins, cycles
 AT = 400
@@ -196,3 +200,20 @@ def test_a_wheel_at_its_limit_does_not_jump():
     for k in (0, 1, 2, 3, 5, 6, 9, 10):
         assert rig.step(k / RATE, np.zeros(3), np.full(3, 30.0 * k / RATE))[1] == []
     assert COUNTS == 4096
+
+
+@pytest.mark.parametrize('seed', range(6))
+def test_wheels_beside_their_pivots_raise_no_alarm(seed):
+    """They roll farther while they steer, by their lateral offset."""
+    robot = replace(C3P, lateral_offset=0.04)
+    watched = JointWatch(robot, np.full(3, 0.002))
+    steering = np.random.default_rng(seed).uniform(-np.pi, np.pi, 3)
+    wheel = np.zeros(3)
+    for k in range(2000):
+        twist = [0.3 * np.cos(0.01 * k + seed), 0.3 * np.sin(0.013 * k),
+                 0.8 * np.sin(0.004 * k + seed)]
+        _, turning, _ = rolling_rates(robot, steering, twist)
+        rate, turning, _ = rolling_rates(robot, steering + 0.5 * STEP_TIME * turning, twist)
+        steering = steering + STEP_TIME * turning
+        wheel = wheel + STEP_TIME * rate
+        assert watched.step(steering, wheel) is None

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exchanged and reversed joints explain contradicting sensors; a single faulty sensor does not."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from robots import C3P
 
-from c3p_kinematics.casters import inverse
+from c3p_kinematics.rolling import rolling_rates
 from c3p_kinematics.wiring import Increments, explanations
 
 PERIOD = 0.02
@@ -17,9 +19,9 @@ def window(robot, seed, turn=1.0, cycles=80):
     twist = np.array([*rng.uniform(-0.4, 0.4, 2), turn])
     steering, rows = rng.uniform(-np.pi, np.pi, robot.count), []
     for _ in range(cycles):
-        wheel, turning, _ = inverse(robot, steering, twist)
+        _, turning, _ = rolling_rates(robot, steering, twist)
         middle = steering + 0.5 * PERIOD * turning
-        wheel, turning, _ = inverse(robot, middle, twist)
+        wheel, turning, _ = rolling_rates(robot, middle, twist)
         rows.append((middle, PERIOD * turning, PERIOD * wheel))
         steering = steering + PERIOD * turning
     return Increments(*np.moveaxis(np.array(rows), 1, 0))
@@ -48,6 +50,16 @@ WRONG = {
 def test_wrong_wiring_explains_its_own_motion(wrong, seed):
     """Among the first three: a mirrored robot has exchanged modules and reversed encoders."""
     found = explanations(C3P, WRONG[wrong](window(C3P, seed)), 'drift', 2)
+    assert wrong in [e[:3] for e in found[:3]]
+
+
+BESIDE = replace(C3P, lateral_offset=0.03)
+
+
+@pytest.mark.parametrize('seed', range(4))
+@pytest.mark.parametrize('wrong', WRONG)
+def test_wheels_beside_their_pivots_roll_farther_while_they_steer(wrong, seed):
+    found = explanations(BESIDE, WRONG[wrong](window(BESIDE, seed)), 'drift', 2)
     assert wrong in [e[:3] for e in found[:3]]
 
 
