@@ -119,6 +119,7 @@ def import_logs(paths: Sequence[Path], mapping: LogMapping | None, out: Path) ->
     remarks: list[str] = []
     sections = [] if mapping is None else _sections(logs, mapping, remarks)
     bags = [log for _, log in logs if isinstance(log, Ros1Log)]
+    remarks += [f'{bag.path.name}: {remark}' for bag in bags for remark in bag.remarks]
     if mapping is None and len(bags) < len(logs):
         raise BagError(f'{paths[0]}: --mapping FILE is needed: it names the columns of the joints')
     _shift(sections, 0.0 if bags else BEGIN, remarks)

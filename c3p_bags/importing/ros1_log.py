@@ -8,11 +8,14 @@ import dataclasses
 import re
 import struct
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from heapq import merge
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from rosbags.highlevel import AnyReader
+from rosbags.interfaces import Connection
+from rosbags.rosbag1 import Reader
 from rosbags.typesys import Stores, get_typestore
 
 from c3p_bags.importing.mapping import TimeMapping
@@ -20,6 +23,8 @@ from c3p_bags.importing.tables import Events, LogTable, held, times_of
 from c3p_bags.runs.clock_steps import find_steps
 from c3p_bags.storage.bag_writer import BagError
 from c3p_bags.storage.mcap_limits import FREE_BYTES, RATIO
+from c3p_bags.storage.recording_order import exchanged
+from c3p_bags.storage.stored_topics import LEAP
 from c3p_bags.storage.unpacking import MOST_BYTES, unpack_some
 from c3p_description.texts import one_line
 
@@ -38,6 +43,13 @@ PART = re.compile(r'(\w+)(?:\[([^\]]*)\])?$')
 class Ros1Log:
     """
     A bag of ROS 1.
+
+    Attributes
+    ----------
+    path : Path
+    kinds : dict of str to str
+        Type of each topic.
+    remarks : tuple of str
 
     Raises
     ------
@@ -60,6 +72,11 @@ class Ros1Log:
             raise BagError(f'{path}: cannot be read: {one_line(error)}; `rosbag reindex` mends a '
                            'bag that was cut off') from error
         self.kinds = {c.topic: c.msgtype for c in self._reader.connections}
+        reader, = self._reader.readers
+        self._order = _file_order(reader) if isinstance(reader, Reader) else None
+        self.remarks = () if self._order is None else (
+            f'the clock of the recorder was set back {self._order.steps} times: times of '
+            'recording continue those before',)
 
     def messages(self, topics: Sequence[str]) -> Iterator[tuple[str, int, Any]]:
         """
@@ -72,7 +89,9 @@ class Ros1Log:
         """
         wanted = [c for c in self._reader.connections if c.topic in topics]
         try:
-            for connection, time, data in self._reader.messages(wanted) if wanted else ():
+            rows = () if not wanted else self._reader.messages(wanted) if (
+                self._order is None) else self._order.messages(topics)
+            for connection, time, data in rows:
                 yield connection.topic, time, self._reader.deserialize(data, connection.msgtype)
         # damaged bytes raise any exception of the library
         except Exception as error:
@@ -191,6 +210,56 @@ def copied(message: Any, types: Mapping[str, type]) -> Any:
 
 def _renamed(path: Path) -> Path:
     raise BagError(f'{path}: a bag of ROS 1 whose name does not end in .bag; rename it')
+
+
+class FileOrder(NamedTuple):
+    """
+    Messages of a bag in the order of its file.
+
+    Attributes
+    ----------
+    reader : Reader
+    places : dict of int to list
+        By connection: place of each message in this order, and a time of recording that rises.
+    steps : int
+        Times that the clock was set back.
+    """
+
+    reader: Reader
+    places: Mapping[int, list[tuple[int, int]]]
+    steps: int
+
+    def messages(self, topics: Collection[str]) -> Iterator[tuple[Connection, int, bytes]]:
+        """Yield connection, time of recording [ns] and bytes of messages."""
+        rows = [zip(self.places[one.id], self.reader.messages([one]), strict=True)
+                for one in self.reader.connections if one.topic in topics]
+        for (_, time), (connection, _, data) in merge(*rows, key=lambda row: row[0][0]):
+            yield connection, time, data
+
+
+def _file_order(reader: Reader) -> FileOrder | None:
+    """
+    Return the order of the file of a bag whose clock was set back, None for others.
+
+    A reader sorts by the times of recording, and would mix what was recorded before and after the
+    step. The index has the places in the file.
+    """
+    entries = sorted((entry.chunk_pos, entry.offset, entry.time, connection)
+                     for connection, some in reader.indexes.items() for entry in some)
+    time = np.array([entry[2] for entry in entries], np.int64)
+    step = np.diff(time)
+    back = step < -LEAP
+    if not back.any() or exchanged(time):
+        return None
+    forward = step[step > 0]
+    usual = int(np.median(forward)) if len(forward) else 0
+    even = time - np.append(0, np.cumsum(np.where(back, step - usual, 0)))
+    places: dict[int, list[tuple[int, int]]] = {connection: [] for connection in reader.indexes}
+    for place, entry in enumerate(entries):
+        places[entry[3]].append((place, int(even[place])))
+    for some in reader.indexes.values():
+        some.sort(key=lambda entry: (entry.chunk_pos, entry.offset))
+    return FileOrder(reader, places, int(back.sum()))
 
 
 def _check(path: Path) -> None:

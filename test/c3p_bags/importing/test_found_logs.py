@@ -115,6 +115,23 @@ def test_stamps_of_ros_1_that_were_set_back_give_way_to_times_of_recording(tmp_p
     assert np.diff(stamps) == pytest.approx(0.1) and 'set back' in done.remarks[0]
 
 
+@pytest.mark.parametrize('by', [-1.5, -3600.0])
+@pytest.mark.parametrize('mapped', [True, False])
+def test_a_bag_of_ros_1_whose_clock_was_set_back_is_in_the_order_of_its_file(tmp_path, by,
+                                                                           mapped):
+    times = [5000.0 + t for t, _ in clock(by)]
+    log = write_ros1(tmp_path / 'one.bag', [
+        ('/joint_states', round(1e9 * t), joint_state(round(1e9 * t), ['a'], [a]))
+        for (_, a), t in zip(DRIVE, times, strict=True)])
+    found, done = imported(tmp_path, log, 'joints: {j: {column: "/joint_states#position[a]"}}'
+                           if mapped else None)
+    positions = [message.position[0] for _, message in found['/joint_states']]
+    assert positions == [a for _, a in DRIVE]
+    recorded = [time for time, _ in found['/joint_states']]
+    assert 1e-9 * np.diff(recorded) == pytest.approx(0.1, abs=0.001)
+    assert any('the clock of the recorder was set back 1 times' in said for said in done.remarks)
+
+
 def test_an_array_of_all_modules_has_a_value_for_each_joint(tmp_path):
     records = [('all', 20_000 * (k + 1), [k, 10.0 * k, -k]) for k in range(5)]
     log = write_wpilog(tmp_path / 'log.wpilog', [('all', 100, []), *records],
