@@ -53,8 +53,8 @@ ONE_PIVOT = 1e-6
 NO_OFFSET = 'without offset (d = 0)'
 
 # commands and functions for robots on other wheels than casters
-WORKS = ('the controller modules drives the robot on the plant mujoco, and reading works: '
-         'odometry, c3p import, report, recompute and calibrate')
+WORKS = ('the controller modules drives the robot on both plants, and reading works: odometry, '
+         'c3p import, report, recompute and calibrate')
 
 
 def pivots(hips: Any) -> Any:

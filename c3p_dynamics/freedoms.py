@@ -153,6 +153,21 @@ def driven_freedoms(robot: CasterRobot) -> int:
     return _driven_freedoms(robot)
 
 
+def heading_is_free(robot: CasterRobot) -> bool:
+    """
+    Return whether casters have fewer motors than freedoms, so that the heading has to be given up.
+
+    Fixed wheels bar a freedom as well, but their robot turns to the headings of its goals.
+
+    Examples
+    --------
+    >>> from c3p_description import load
+    >>> heading_is_free(load('c3p')), heading_is_free(load('amr'))
+    (False, False)
+    """
+    return not robot.reading_only and driven_freedoms(robot) < 3
+
+
 @lru_cache(maxsize=64)
 def _driven_freedoms(robot: CasterRobot) -> int:
     if robot.reading_only:

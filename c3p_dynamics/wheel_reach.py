@@ -115,12 +115,14 @@ def aligned_travel(robot: CasterRobot, directions: int) -> tuple[Array, Array, A
     """
     Return directions, and accelerations along them, of the heading there, and of turns.
 
-    As the fields of `reach.Travel`; a robot with an axle turns about its middle.
+    As the fields of `reach.Travel`; a robot with fixed wheels travels ahead and back, and turns
+    about the middle of their axle.
     """
-    angles = 2.0 * math.pi / directions * np.arange(directions)
     axle = fixed_axle(robot)
+    angles = (2.0 * math.pi / directions * np.arange(directions) if axle is None else
+              np.mod(axle.direction + np.array([0.0, math.pi]), 2.0 * math.pi))
     turn = np.array([0.0, 0.0, 1.0]) if axle is None else axle.twist(0.0, 1.0)
     along = np.array([aligned_acceleration(robot, np.array([math.cos(a), math.sin(a), 0.0]))
                       for a in angles])
     turns = np.array([aligned_acceleration(robot, sign * turn) for sign in (1.0, -1.0)])
-    return angles, along, np.full(directions, turns.min()), turns
+    return angles, along, np.full(len(angles), turns.min()), turns

@@ -16,7 +16,7 @@ import numpy as np
 
 from c3p_description.model import CasterRobot
 from c3p_description.settings import computed
-from c3p_dynamics.freedoms import driven_freedoms
+from c3p_dynamics.freedoms import heading_is_free
 from c3p_dynamics.reach import Travel, travel
 
 # fraction of the reachable acceleration that goals use: the rest turns the casters, and corrects
@@ -73,9 +73,8 @@ def limits_of_reach(robot: CasterRobot, ability: Travel | None = None) -> ReachL
     """
     ability = travel(robot, DIRECTIONS) if ability is None else ability
     # with fewer motors than freedoms the heading is free, and the robot turns to a good direction
-    free = driven_freedoms(robot) < 3
-    along = float(np.median(ability.along[ability.along > 0.0] if robot.fixed.any()
-                            else ability.along) if free else ability.along.min())
+    free = heading_is_free(robot)
+    along = float(np.median(ability.along) if free else ability.along.min())
     turn = max(USED * float(ability.turn.min()), LEAST_YAW_ACCELERATION)
     wheels = RATE_USED * float((robot.wheel_rate_limit * robot.wheel_radius).min())
     trails = ~robot.fixed & (robot.caster_offset > 0.0) & (robot.driven | robot.steered)

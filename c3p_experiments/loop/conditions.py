@@ -26,8 +26,9 @@ from c3p_experiments.loop.controllers import Controller, make_controller
 from c3p_kinematics.odometry import Odometry, OdometrySettings
 from c3p_simulation.make_plant import PLANTS, PlantOptions, make_plant
 from c3p_simulation.plants.floor import FloorPatch
-from c3p_simulation.plants.plant import AnalyticPlant, Plant
+from c3p_simulation.plants.plant import Plant
 from c3p_simulation.plants.sensors import SensorSettings
+from c3p_simulation.plants.wheel_plant import analytic_plant
 from c3p_simulation.sensor_files import ENCODERS, read_sensors
 
 # default of µ between tyres and ground
@@ -227,8 +228,7 @@ class Bench:
 
     def _warm_up(self) -> None:
         """Compile the kernels, so that solve times do not include it."""
-        plant = self.plant() if self.robot.reading_only else AnalyticPlant(self.robot)
-        run_loop(plant, self.controller().law,
+        run_loop(analytic_plant(self.robot), self.controller().law,
                  TwistSource(lambda t: (0.3, 0.0, 0.0)), duration=0.3,
                  odometry=self.odometry(), steering=WARM_STEERING,
                  options=LoopOptions(self.conditions.rate))

@@ -8,10 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
+from c3p_description.wheels import believed, first_on_pivot
+from c3p_dynamics.freedoms import driven_freedoms, heading_is_free
 from c3p_dynamics.reach import Travel, reach, travel, turning_mass
 from c3p_dynamics.robot_freedoms import robot_freedoms
 from c3p_dynamics.traction import least_loads, torque_bounds, traction_torque
-from c3p_kinematics.casters import inverse
+from c3p_dynamics.wheel_reach import aligned, aligned_acceleration
+from c3p_kinematics.module_commands import allowed_twist
+from c3p_kinematics.rolling import rolling_rates
 from c3p_kinematics.singularity import always_actuated, singularity
 from c3p_kinematics.slip import detect_slip
 
@@ -48,7 +52,7 @@ class Isolation(NamedTuple):
     Attributes
     ----------
     equations : int
-        Spare equations, 2n − 3.
+        Spare equations, 2n − 3 of casters.
     detected, named : float
         Fraction of slips of one wheel, in random postures and motions, that are detected, and for
         which the right wheel is named with a confidence of `SURE`.
@@ -67,6 +71,9 @@ class Ability(NamedTuple):
     ----------
     freedoms : int
         Directions of motion that the motors control away from singular postures.
+    heading_free : bool
+        Casters have fewer motors than freedoms, and the robot follows paths with a heading of its
+        own.
     summary : str
         The freedoms in sentences.
     bound, motor, grip, load : (n,) array
@@ -79,15 +86,17 @@ class Ability(NamedTuple):
     postures : (m, n) array, rad
         Random steering angles of the statistics.
     accelerations : (m, 5) array
-        Reachable in them along the `PROBES`, m/s² and rad/s².
+        Reachable in them along the `PROBES`, m/s² and rad/s². One row, with aligned wheels, of a
+        robot that has other wheels than casters.
     sigma_min : (m,) array
-        Singularity measure of them.
+        Singularity measure of them; empty of a robot that has other wheels than casters.
     isolation : Isolation
     turning : float
         What the casters weigh to turn, over the mass of the robot (`turning_mass`).
     """
 
     freedoms: int
+    heading_free: bool
     summary: str
     bound: Array
     motor: Array
@@ -109,7 +118,7 @@ class Ability(NamedTuple):
         """
         if self.freedoms < 2:
             return [f'{self.freedoms} of 3 freedoms are driven: the robot cannot follow a path']
-        if self.freedoms == 2:
+        if self.heading_free:
             middle = float(np.median(self.travel.along))
             return [] if middle >= LEAST else [
                 f'2 of 3 freedoms are driven, and in most directions the wheels accelerate it by '
@@ -134,7 +143,7 @@ class Ability(NamedTuple):
             found.append(f'the casters weigh {self.turning:.1f} times the robot where they turn '
                          f'(inertia over offset squared), more than {HEAVY:g}: it may swing about '
                          'its path; check inertias and caster offsets')
-        if self.freedoms < 3:
+        if self.heading_free:
             closed = int(np.sum(self.travel.along < LEAST))
             return [*found, *([f'in {closed} of {len(self.travel.along)} directions of travel the '
                                'motors hardly accelerate it: drives in these may stop short']
@@ -153,19 +162,35 @@ def ability_of(robot: CasterRobot) -> Ability:
     """Return the abilities of `robot`; pure and repeatable."""
     random = np.random.default_rng(SEED)
     postures = random.uniform(-np.pi, np.pi, (POSTURES, robot.count))
-    measured = singularity(robot, postures)
-    found = np.array([[reach(robot, posture, probe) for probe in PROBES] for posture in postures])
     n = robot.count
     bound = torque_bounds(robot)
-    rank = int(measured.rank.max())
+    rank, found, sigma_min = _driven(robot, postures)
     return Ability(
-        rank, _summary(robot, rank), bound[:n], np.asarray(robot.torque_limit),
-        traction_torque(robot), least_loads(robot),
+        rank, heading_is_free(robot), _summary(robot, rank), bound[:n],
+        np.asarray(robot.torque_limit), traction_torque(robot), least_loads(robot),
         bound[n:] if robot.steered.any() else np.zeros(n), travel(robot), postures, found,
-        measured.sigma_min, isolation(robot, postures, random), turning_mass(robot))
+        sigma_min, isolation(robot, postures, random), turning_mass(robot))
+
+
+def _driven(robot: CasterRobot, postures: Array) -> tuple[int, Array, Array]:
+    """Return the freedoms, and reachable accelerations and singularity of the postures."""
+    if robot.reading_only:
+        # wheels below their pivots turn first; no posture is singular then
+        found = np.array([[aligned_acceleration(robot, probe) for probe in PROBES]])
+        return driven_freedoms(robot), found, np.zeros(0)
+    measured = singularity(robot, postures)
+    found = np.array([[reach(robot, posture, probe) for probe in PROBES] for posture in postures])
+    return int(measured.rank.max()), found, measured.sigma_min
 
 
 def _summary(robot: CasterRobot, rank: int) -> str:
+    if robot.reading_only:
+        motors = f'{int(robot.driven.sum())} driven wheels'
+        if robot.steered.any():
+            motors += f' and {int(robot.steered.sum())} driven steering axes'
+        return (f'{motors} control speed and yaw rate: fixed wheels bar the motion across their '
+                'axle, and the robot turns, rolls and turns to a goal.' if robot.fixed.any() else
+                f'{motors} control place and heading, when the wheels have turned to the motion.')
     if not robot.steered.any():
         return robot_freedoms(robot).text()
     motors = (f'{int(robot.driven.sum())} driven wheels and {int(robot.steered.sum())} driven '
@@ -185,9 +210,10 @@ def isolation(robot: CasterRobot, postures: Array, random: np.random.Generator) 
     detected = named = 0
     for posture in postures:
         angle = random.uniform(-np.pi, np.pi)
-        twist = np.array([SPEED * np.cos(angle), SPEED * np.sin(angle),
-                          random.uniform(-1.0, 1.0)])
-        wheel, turn, _ = inverse(robot, posture, twist)
+        twist = allowed_twist(robot, [SPEED * np.cos(angle), SPEED * np.sin(angle),
+                                      random.uniform(-1.0, 1.0)])
+        posture = np.where(believed(robot), aligned(robot, twist), posture)[first_on_pivot(robot)]
+        wheel, turn, _ = rolling_rates(robot, posture, twist)
         for i in range(robot.count):
             slipping = wheel.copy()
             slipping[i] += SLIP / robot.wheel_radius[i]
@@ -195,7 +221,10 @@ def isolation(robot: CasterRobot, postures: Array, random: np.random.Generator) 
             detected += report.slipping
             named += report.slipping and report.suspect == i and report.confidence >= SURE
     total = len(postures) * robot.count
-    return Isolation(2 * robot.count - 3, detected / total, named / total)
+    # wheels on one pivot have one row across
+    across = np.unique(first_on_pivot(robot)[robot.rows[:, 1] > 0.0])
+    spare = int(np.count_nonzero(robot.rows[:, 0])) + len(across) - 3
+    return Isolation(spare, detected / total, named / total)
 
 
 def singular_postures(robot: CasterRobot) -> list[tuple[str, Array, Array]]:

@@ -12,7 +12,7 @@ import numpy as np
 from c3p_bags.runs.metrics import entry_time
 from c3p_controller.goals.path import TURN_LENGTH, figure_eight
 from c3p_description.model import Array, CasterRobot
-from c3p_dynamics.freedoms import departure, driven_freedoms
+from c3p_dynamics.freedoms import departure, heading_is_free
 from c3p_experiments.el_shenawy.goals import DWELL, ZONE, goal_metrics
 from c3p_experiments.el_shenawy.measures import largest_and_rms, ring_error
 from c3p_experiments.loop.closed_loop import Cycle, Held, LoopLog
@@ -20,6 +20,7 @@ from c3p_experiments.loop.command_sources import GoalSource, PathSource
 from c3p_experiments.loop.outcome import ExperimentRun
 from c3p_experiments.robots.bench import RobotBench
 from c3p_experiments.robots.pace import Pace
+from c3p_kinematics.fixed_axle import fixed_axle
 from c3p_kinematics.se2 import wrap
 
 # start steerings, and the seed of their angles
@@ -177,7 +178,7 @@ def drive(bench: RobotBench, task: BatteryDrive, pace: Pace) -> DriveOutcome:
     failure with the text of the error.
     """
     in_place = task.radius == 0.0 and not task.goal[:2].any()
-    free = driven_freedoms(bench.robot) < 3
+    free = heading_is_free(bench.robot)
     if free and in_place:
         return DriveOutcome(task, bench.conditions.plant, failure=TURN)
     if free and len(departure(bench.robot, task.steering).closed):
@@ -186,7 +187,8 @@ def drive(bench: RobotBench, task: BatteryDrive, pace: Pace) -> DriveOutcome:
                    **(ANY_HEADING if free else {})}
     controller = bench.controller()
     watch = _Watch(task)
-    path = figure_eight(np.zeros(3), task.radius) if task.radius else None
+    travel = travel_of_eight(bench.robot)
+    path = figure_eight(np.zeros(3), task.radius, travel) if task.radius else None
     source = (PathSource(controller.position(), path) if path is not None
               else GoalSource(controller.position(), [task.goal]))
     try:
@@ -199,10 +201,11 @@ def drive(bench: RobotBench, task: BatteryDrive, pace: Pace) -> DriveOutcome:
         metrics['reached'] = entry_time(log.odom, task.goal, 0.0, ZONE, np.inf) is not None
     facts: dict[str, Any] = {'points': [(0.0, 0.0, 0.0), task.goal]}
     if path is not None:
-        _ring_errors(metrics, log, task.radius)
+        centres = ring_centres(task.radius, travel)
+        _ring_errors(metrics, log, task.radius, centres)
         metrics['reached'] = bool(metrics['reached'] and not watch.runaway)
         facts = {'curve': path.at(np.linspace(0.0, path.length, 400))[0],
-                 'centres': [(-task.radius, 0.0), (task.radius, 0.0)], 'radius': task.radius}
+                 'centres': centres, 'radius': task.radius}
     if in_place:
         for prefix, motion in (('', log.odom), ('ground_truth_', log.ground_truth)):
             moved = np.hypot(*(motion.pose[:, :2] - motion.pose[0, :2]).T)
@@ -213,8 +216,28 @@ def drive(bench: RobotBench, task: BatteryDrive, pace: Pace) -> DriveOutcome:
                         ExperimentRun(task.name, log, facts), failure)
 
 
-def _ring_errors(metrics: dict[str, Any], log: LoopLog, radius: float) -> None:
-    centres = [(-radius, 0.0), (radius, 0.0)]
+def travel_of_eight(robot: CasterRobot) -> float:
+    """Return the direction of travel in ``base_link`` on a figure eight, rad: that of an axle."""
+    axle = fixed_axle(robot)
+    return 0.5 * math.pi if axle is None else axle.direction
+
+
+def ring_centres(radius: float, travel: float) -> list[tuple[float, float]]:
+    """
+    Return the centres of the rings of a figure eight, m, that begins in the direction `travel`.
+
+    Examples
+    --------
+    >>> ring_centres(2.0, 0.5 * math.pi)
+    [(-2.0, -0.0), (2.0, 0.0)]
+    """
+    c = math.cos(travel - 0.5 * math.pi)
+    s = math.sin(travel - 0.5 * math.pi)
+    return [(-radius * c, -radius * s), (radius * c, radius * s)]
+
+
+def _ring_errors(metrics: dict[str, Any], log: LoopLog, radius: float,
+                 centres: list[tuple[float, float]]) -> None:
     for prefix, motion in (('', log.odom), ('ground_truth_', log.ground_truth)):
         largest, rms = largest_and_rms(ring_error(motion, centres, radius))
         metrics[f'{prefix}path_error_max_m'] = largest

@@ -67,7 +67,7 @@ class RobotCheck:
     def warnings(self) -> list[str]:
         """Warnings of the reader, of traction and of the abilities."""
         found = [note.text for note in self.notes if note.kind == 'warning']
-        free = self.ability.freedoms == 2
+        free = self.ability.heading_free
         return [*found, *filter(None, [traction_report(self.robot)]),
                 *([HEADING] if free else []), *self.ability.obstacles(),
                 *self.ability.doubts()]

@@ -12,7 +12,7 @@ from c3p_controller.goals.path import TURN_LENGTH
 from c3p_controller.goals.path_controller import PathGains
 from c3p_controller.goals.reach_limits import limits_of_reach
 from c3p_description.model import CasterRobot
-from c3p_dynamics.freedoms import driven_freedoms
+from c3p_dynamics.freedoms import heading_is_free
 from c3p_dynamics.reach import Travel
 from c3p_kinematics.singularity import length_scale
 
@@ -79,7 +79,7 @@ def pace_of(robot: CasterRobot, ability: Travel) -> Pace:
     """
     usual = PathGains()
     limits = limits_of_reach(robot, ability)
-    free = driven_freedoms(robot) < 3
+    free = heading_is_free(robot)
     most = limits.acceleration
     turn = limits.yaw_acceleration
     length = float(np.clip(LENGTHS * length_scale(robot), SHORTEST, LONGEST))

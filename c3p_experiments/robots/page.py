@@ -13,6 +13,7 @@ from c3p_bags.report.markup import Markup, html, joined
 from c3p_bags.report.page import cards, document, link_to
 from c3p_bags.report.sheet import svg
 from c3p_bags.report.slip_answer import Answer
+from c3p_description.model import CasterRobot
 from c3p_experiments.robots import facts
 from c3p_experiments.robots.check import RobotCheck
 from c3p_experiments.robots.drives_figure import drives_figure
@@ -129,7 +130,7 @@ def sections(check: RobotCheck) -> list[Passage]:
                 'in a form that is not used.' if check.notes else 'The file states every number; '
                 'nothing was assumed.', None, facts.note_table(check.notes)),
         Passage('singular', 'Singular postures', f'{ability.summary} {_singular_text(check)}',
-                None if always_actuated(robot) else singular_figure(robot)),
+                singular_figure(robot) if _has_singular(robot) else None),
         Passage('ability', 'Reachable accelerations', 'Within the torques of the motors and the '
                 'grip of the tyres, from rest against dry friction, other components zero. In '
                 'random postures, some near singular ones, less is reachable than with trailing '
@@ -150,8 +151,13 @@ def sections(check: RobotCheck) -> list[Passage]:
     return out
 
 
+def _has_singular(robot: CasterRobot) -> bool:
+    """Return whether there are postures of casters in which a motion is not actuated."""
+    return not (robot.reading_only or always_actuated(robot))
+
+
 def _singular_text(check: RobotCheck) -> str:
-    if always_actuated(check.robot):
+    if not _has_singular(check.robot):
         return ''
     lines = 'Dashed: the rolling lines, along which the driven wheels push. '
     if check.ability.freedoms < 3:
@@ -171,7 +177,8 @@ def _obstacles(check: RobotCheck) -> Markup:
 def _slip_text(check: RobotCheck) -> str:
     n = check.robot.count
     slips = check.ability.isolation
-    common = (f'{n} casters measure the motion with {2 * n} sensors for 3 unknowns: '
+    common = (f'{n} casters measure the motion with {len(check.robot.sensed)} sensors for 3 '
+              'unknowns: '
               f'{_count(slips.equations, "spare equation")}. A wheel that turns 0.2 m/s too fast '
               f'is detected in {slips.detected:.0%} of random postures and motions')
     if n == 2:

@@ -192,7 +192,7 @@ def reach_figure(robot: CasterRobot, ability: Ability) -> Figure:
     style.dress(axes, '(a) trailing casters, straight', 'direction of travel from +x [deg]',
                 'acceleration [m/s²]')
     axes = sheet.add_axes((0.57, 0.17, 0.41, 0.7))
-    m = len(ability.postures)
+    m = len(ability.accelerations)
     linear = np.sort(ability.accelerations[:, :4].reshape(-1))
     lever = float(np.hypot(*robot.hip_position.T).max())
     turning = np.sort(ability.accelerations[:, 4] * lever)
@@ -203,6 +203,7 @@ def reach_figure(robot: CasterRobot, ability: Ability) -> Figure:
                   color=colour, linestyle=dash, linewidth=1.4, label=name)
     axes.set_ylim(0.0, 1.02)
     axes.set_xlim(left=0.0)
-    style.dress(axes, f'(b) {m} random postures', 'at most [m/s²]', 'fraction')
+    shown = f'{m} random postures' if m > 1 else 'wheels aligned'
+    style.dress(axes, f'(b) {shown}', 'at most [m/s²]', 'fraction')
     style.legend(axes, loc='lower right')
     return sheet

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
 from c3p_description.reading.loader import describes_urdf, load_casters
+from c3p_description.wheels import first_on_pivot
 from c3p_kinematics.rolling import rolling_rates
 from c3p_simulation.contact_plant.installed_mujoco import installed_mujoco
 from c3p_simulation.contact_plant.mujoco_model import BodyShape, gravity, mjcf, motor_joints
@@ -149,6 +150,7 @@ class MujocoPlant(PushedPlant):
     def _place(self, pose: Array, steering: Array, twist: Array) -> None:
         """Set the state; the tyres sink in by their static load, so that nothing jumps."""
         data = self._data
+        steering = steering[first_on_pivot(self._robot)]
         rolling = rolling_rates(self._robot, steering, twist)
         steers = self._steering[~self._robot.fixed]
         self._mj.mj_resetData(self._model, data)
