@@ -25,7 +25,8 @@ from c3p_controller.goals.axle_path import AxlePathController
 from c3p_controller.limits import limit_torque
 from c3p_controller.torque_law import Preview, Sensed, Setpoint
 from c3p_controller.velocity_controller_parameters import ModuleGains
-from c3p_description.model import Array, CasterRobot
+from c3p_description.model import Array, CasterRobot, ModelError
+from c3p_description.wheels import on_pivot
 from c3p_dynamics.wheel_forces import WheelForces
 from c3p_kinematics.fixed_axle import fixed_axle
 from c3p_kinematics.module_commands import ModuleSteering
@@ -76,6 +77,20 @@ class ModuleLaw(ControlLaw):
         self._lever = max(float(np.hypot(*robot.hip_position.T).max()), LEAST_LEVER)
         self.retune(self.settings)
         self.reset()
+
+    @classmethod
+    def check_wheels(cls, robot: CasterRobot) -> None:
+        """Raise ModelError for wheels below their pivots that no motor turns, or no encoder."""
+        below = ~robot.fixed & (robot.caster_offset == 0.0)
+        turned = robot.steered | (robot.driven & (on_pivot(robot) > 1))
+        for lost, what, remedy in ((below & ~turned, 'no motor', 'steered'),
+                                   (below & ~robot.steering_encoder, 'no steering encoder',
+                                    'casters.steering_encoder')):
+            if lost.any():
+                numbers = ', '.join(f'{i + 1}' for i in np.flatnonzero(lost))
+                raise ModelError(f'robot {robot.name}: wheels {numbers} are below their pivots '
+                                 f'with {what} to turn them, and nothing else does: {remedy} '
+                                 'names those that have one')
 
     def retune(self, settings: ModuleGains) -> None:
         """Replace the settings; modules keep the way that they roll."""

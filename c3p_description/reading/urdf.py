@@ -141,11 +141,9 @@ def read_urdf(xml_text: str, settings: Mapping[str, Any] | None = None) -> Readi
     driven = driven_wheels(tree, pairs, options.driven, notes)
     radii = columns['wheel_radius']
     mass = whole.mass + sum(map(sum, (columns['link_mass'], columns['wheel_mass'])))
-    # a wheel below its pivot is turned against the scrub of its tyre
-    levers = [offset or radius for offset, radius in zip(
-        columns['caster_offset'], np.broadcast_to(radii, len(pairs)), strict=True)]
     given, friction = fields_of(settings, len(pairs))
-    motors = steering_motors(tree, pairs, options.steered, levers, mass, notes)
+    motors = steering_motors(tree, pairs, options.steered, columns['caster_offset'], radii, mass,
+                             notes)
     values = {
         'name': tree.name, 'platform_mass': whole.mass, 'platform_inertia': whole.inertia[2, 2],
         'platform_com': whole.centre[:2], 'driven': driven,

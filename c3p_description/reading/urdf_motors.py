@@ -66,13 +66,15 @@ def named(option: str, given: Any, joints: Sequence[UrdfJoint]) -> Any:
     return [name in given for name in names]
 
 
-def steering_motors(tree: UrdfTree, pairs: Sequence[Pair], given: Any, levers: Sequence[float],
-                    mass: float, notes: Notes) -> dict[str, Any]:
+def steering_motors(tree: UrdfTree, pairs: Sequence[Pair], given: Any, offsets: Sequence[float],
+                    radii: Sequence[float], mass: float, notes: Notes) -> dict[str, Any]:
     """
     Return the fields of the motors of the steering axes; `given` is the option ``steered``.
 
-    `tree` has the motors of `pairs`. Efforts are judged by the `levers` of the contacts [m] and
-    the `mass` of the robot, and added to `notes`.
+    `tree` has the motors of `pairs`. One wheel below its pivot, which nothing else turns, has a
+    motor also where the file names none. Efforts are judged by the levers of the contacts, which
+    are `offsets` or, without an offset, `radii` [m], and by the `mass` of the robot; what is
+    assumed is added to `notes`.
 
     Raises
     ------
@@ -85,14 +87,27 @@ def steering_motors(tree: UrdfTree, pairs: Sequence[Pair], given: Any, levers: S
     steered = ([pivot.name in tree.control.commanded for pivot in pivots] if given is None
                else named('steered', given, pivots))
     moved = np.broadcast_to(steered, len(pairs)) & steers
+    names = [pivot.name for pivot in pivots]
+    alone = np.array([names.count(name) == 1 and len(pair.wheels) == 1
+                      for name, pair in zip(names, pairs, strict=True)])
+    below = alone & steers & (np.asarray(offsets) == 0.0) & ~moved
+    if given is None and below.any():
+        moved = moved | below
+        found = [name for name, wheel in zip(names, below, strict=True) if wheel]
+        notes.assume('steered', found, f'steering axes {", ".join(found)} have a motor: their '
+                     'wheels are below their pivots, and nothing else turns them; the option '
+                     'steered names the motors')
     # at the contact, d behind the pivot
+    # a wheel below its pivot is turned against the scrub of its tyre
+    levers = [offset or radius for offset, radius in zip(
+        offsets, np.broadcast_to(radii, len(pairs)), strict=True)]
     most = MOST_PUSH * mass * GRAVITY * np.asarray(levers)
     limits = [pivot.effort if turns and pivot.effort and pivot.effort <= force else math.inf
               for pivot, force, turns in zip(pivots, most, steers, strict=True)]
-    if given is None and np.any(moved):
-        names = list(dict.fromkeys(
-            pivot.name for pivot, motor in zip(pivots, moved, strict=True) if motor))
-        notes.assume('steered', names, f'steering axes with a motor are {", ".join(names)}: a '
+    if given is None and np.any(moved & ~below):
+        driven = list(dict.fromkeys(
+            name for name, motor in zip(names, moved & ~below, strict=True) if motor))
+        notes.assume('steered', driven, f'steering axes with a motor are {", ".join(driven)}: a '
                      '<transmission> or a ros2_control command interface drives them')
     far = [pivot for pivot, motor, limit in zip(pivots, moved, limits, strict=True)
            if motor and pivot.effort and math.isinf(limit)]

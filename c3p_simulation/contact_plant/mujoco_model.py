@@ -16,6 +16,8 @@ Modelling:
 - Scrub of a tyre that turns on the spot is `scrub_coulomb` at any load: dry friction of a tendon
   of length φ + θ_s, or φ of a fixed wheel. The torsional friction of MuJoCo's contacts would
   creep.
+- A robot on two wheels has supports that the planar model leaves out: springs hold it level, and
+  the wheels carry its weight.
 - ``base_link`` moves on three slides and three hinges (yaw, roll, pitch) instead of a free
   joint, so that the yaw is an unwrapped coordinate.
 """
@@ -49,13 +51,16 @@ FRICTION_STIFFNESS = 1e7
 # MuJoCo's default 1e-8 leaves jumps of 0.1 rad/s in the rates of the light wheels
 SOLVER_TOLERANCE = 1e-12
 
-# the first six coordinates and rates of the model
+# the first six coordinates and rates of the model; stiffness and damping hold the tilts
 BASE_JOINTS = """<joint name="base_x" type="slide" axis="1 0 0"/>
       <joint name="base_y" type="slide" axis="0 1 0"/>
       <joint name="base_z" type="slide" axis="0 0 1"/>
       <joint name="base_yaw" axis="0 0 1"/>
-      <joint name="base_roll" axis="1 0 0"/>
-      <joint name="base_pitch" axis="0 1 0"/>"""
+      <joint name="base_roll" axis="1 0 0"{held}/>
+      <joint name="base_pitch" axis="0 1 0"{held}/>"""
+
+# natural frequency of the tilts of a robot on two wheels, rad/s, whose supports are not described
+LEVEL = 100.0
 
 # bodies that the planar model leaves out need mass and inertia in 3D: 1e-6 of the lightest robot,
 # kg and kg·m²
@@ -135,8 +140,7 @@ def mjcf(robot: CasterRobot, shape: BodyShape, friction: ArrayLike = 0.8,
     Raises
     ------
     ModelError
-        Wheels without mass or spin inertia, fewer than three casters, a friction that is not
-        positive.
+        Wheels without mass or spin inertia, a friction that is not positive.
     """
     _check(robot)
     grip = per_caster('friction', friction, robot.count)
@@ -171,7 +175,7 @@ def mjcf(robot: CasterRobot, shape: BodyShape, friction: ArrayLike = 0.8,
   <worldbody>
     <geom name="ground" type="plane" size="0 0 1" group="3"/>
     <body name="base_link" pos="0 0 {base:.9g}">
-      {BASE_JOINTS}
+      {BASE_JOINTS.format(held=_held_level(robot, tilt))}
       <inertial pos="{com}" mass="{robot.platform_mass:.17g}"
                 diaginertia="{_text(tilt, tilt, robot.platform_inertia)}"/>
       <site name="base_link" group="4"/>
@@ -210,6 +214,19 @@ def motor_joints(robot: CasterRobot) -> tuple[str, ...]:
     exists = np.concatenate([np.ones(n, bool), ~robot.fixed])
     return tuple(dict.fromkeys(
         name for name, there in zip(robot.effort_joints, exists, strict=False) if there))
+
+
+def _held_level(robot: CasterRobot, tilt: float) -> str:
+    """
+    Return the spring and damper that hold a robot on two wheels level, '' of others.
+
+    They stand for skids or balls that slide without friction, and carry no weight. `tilt` is the
+    inertia of the platform, kg·m².
+    """
+    if robot.count > 2:
+        return ''
+    high = tilt + robot.total_mass * float(np.max(robot.wheel_radius))**2
+    return f' stiffness="{high * LEVEL**2:.17g}" damping="{2.0 * high * LEVEL:.17g}"'
 
 
 def _scrub(robot: CasterRobot, i: int) -> str:
@@ -283,9 +300,6 @@ def _text(*numbers: float) -> str:
 
 def _check(robot: CasterRobot) -> None:
     """Reject a robot that cannot be modelled in 3D."""
-    if robot.count < 3:
-        raise ModelError(f'{robot.count} casters: a robot on the ground needs three or more; '
-                         'the analytic plant accepts two')
     for name in ('wheel_mass', 'wheel_spin_inertia'):
         values = getattr(robot, name)
         if not np.all(values > 0):

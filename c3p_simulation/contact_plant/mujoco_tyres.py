@@ -116,6 +116,9 @@ def stand(mj: Any, model: Any, data: Any, stiffness: float) -> None:
     points = np.array([com - down * com[2] / down[2], *data.geom_xpos[tyres]]) - data.xpos[1]
     points = points @ data.xmat[1].reshape(3, 3)
     levers = np.stack([np.ones(len(points)), points[:, 1], -points[:, 0]])
+    if model.jnt_stiffness[VERTICAL[1]] > 0.0:
+        # its tilts are held
+        levers = levers[:1]
     wrench = weight * levers[:, 0]
     levers = levers[:, 1:]
     half = model.geom_size[tyres, 1] - data.geom_xpos[tyres, 2]
@@ -127,7 +130,7 @@ def stand(mj: Any, model: Any, data: Any, stiffness: float) -> None:
                          f'contacts {points[1:, :2].round(3).tolist()}')
     # linear for known tyres in contact
     bearing = levers[:, load > SUPPORT * weight]
-    data.qpos[VERTICAL] = np.linalg.lstsq(
+    data.qpos[VERTICAL[:len(levers)]] = np.linalg.lstsq(
         bearing @ bearing.T, bearing @ half[load > SUPPORT * weight] - wrench / stiffness,
         rcond=None)[0]
 

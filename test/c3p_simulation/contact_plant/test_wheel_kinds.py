@@ -139,3 +139,24 @@ def test_two_wheels_on_a_pivot_turn_their_fork_by_the_difference_of_their_torque
     assert np.ptp(sample.steering_rate) < 1e-2
     assert sample.steering[0] == sample.steering[1]
     assert sample.wheel_rate[1] > 0.0 > sample.wheel_rate[0]
+
+
+def test_a_robot_on_two_wheels_is_held_level_and_rolls():
+    amr = load('amr')
+    names = ('hip_position', 'caster_offset', 'wheel_radius', 'link_mass', 'link_com',
+             'link_inertia', 'wheel_mass', 'wheel_spin_inertia', 'wheel_yaw_inertia',
+             'steering_sign', 'steering_zero', 'wheel_sign', 'driven', 'torque_limit', 'fixed',
+             'steered', 'steering_torque_limit', 'steering_rate_limit', 'wheel_rate_limit',
+             'steering_encoder', 'wheel_encoder', 'slip_angle', 'lateral_offset')
+    robot = replace(amr, **{name: getattr(amr, name)[:2] for name in names},
+                    steering_joints=amr.steering_joints[:2], wheel_joints=amr.wheel_joints[:2],
+                    platform_com=(0.05, 0.0))
+    plant = MujocoPlant(robot)
+    assert plant.wheel_load == pytest.approx(0.5 * 9.80665 * robot.total_mass, rel=1e-2)
+    for _ in range(200):
+        plant.step([1.0, 1.0], 0.005)
+    mass = robot.total_mass + float(np.sum(robot.wheel_spin_inertia / robot.wheel_radius**2))
+    # after one second, against the dry and viscous friction of both wheels
+    force = 2.0 * (1.0 - 0.05) / robot.wheel_radius[0]
+    assert plant.truth().twist[0] == pytest.approx(force / mass, rel=0.05)
+    assert np.abs(plant.data.qpos[4:6]).max() < 0.02
