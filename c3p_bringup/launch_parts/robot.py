@@ -15,7 +15,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterFile
 
-from c3p_bringup.choices import law_names
+from c3p_bringup.choices import AUTO_LAW, law_names
 from c3p_bringup.launch_parts.actions import (
     BOOLEAN,
     FRAME_TOPICS,
@@ -51,9 +51,10 @@ def chain_arguments() -> list[DeclareLaunchArgument]:
     """Return the arguments of the control chain."""
     return [
         argument('controller', '', 'Law of both controllers. paper: cascade of the papers. '
-                 'mpc: predictive control. Or a law of an installed package. Empty: as in '
-                 'params_file, default mpc.',
-                 ('', *law_names())),
+                 'mpc: predictive control. modules: of swerve modules and fixed wheels. Or a law '
+                 'of an installed package. auto: by the robot. Empty: as in params_file, default '
+                 'auto.',
+                 ('', AUTO_LAW, *law_names())),
         argument('nodes', 'one-process', 'All nodes of the chain and the simulated robot in one '
                  'process (lowest latency), or in separate processes.',
                  ('one-process', 'processes')),

@@ -22,7 +22,7 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import PathJoinSubstitution
 from launch_ros.substitutions import FindPackageShare
 
-from c3p_bringup.choices import law_names
+from c3p_bringup.choices import AUTO_LAW, law_names
 from c3p_bringup.launch_parts.actions import (
     BOOLEAN,
     argument,
@@ -52,7 +52,7 @@ def control_arguments() -> list[DeclareLaunchArgument]:
     """Return the arguments of our nodes and of the controllers of ros2_control."""
     return [
         argument('controller', '', 'Law of both controllers, as in bringup.launch.py. Empty: as '
-                 'in params_file.', ('', *law_names())),
+                 'in params_file.', ('', AUTO_LAW, *law_names())),
         argument('params_file', share('config', 'c3p.yaml'), 'Parameters of the nodes of the '
                  'suite. robot, use_sim_time and controller are overridden by the arguments of '
                  'the same names.'),
