@@ -17,13 +17,12 @@ from c3p_kinematics._fault_kernels import (
     ACROSS,
     LEAPT,
     ROLLED,
-    SLIP_TIME,
     TOWED,
     hypotheses,
-    weigh,
 )
 from c3p_kinematics._fault_kind_kernels import (
     SIDE_SLIP,
+    SLIP_TIME,
     STEERING_NOISE,
     STEERING_PLAY,
     STEERING_STUCK,
@@ -31,6 +30,7 @@ from c3p_kinematics._fault_kind_kernels import (
     kinds,
     put_ratio,
     sum_of,
+    weigh,
 )
 from c3p_kinematics._lasting_kernels import CONTRADICTS, judge_lasting
 from c3p_kinematics._slip_kernels import ROUNDING, lengths
@@ -97,8 +97,6 @@ def judge_faults(wheel_rate, faults, dt):
         name_fault(faults, dt)
         find_caster(faults)
     else:
-        if faults.alarm[0] == 0.0:
-            faults.proved[0] += fastest_wheel(wheel_rate, faults) * dt
         faults.caster[0] = -1.0
         faults.suspect[0] = -1.0
         for i in range(n):
@@ -125,7 +123,7 @@ def change_alarm(wheel_rate, faults, dt):
     faults.path[0] = 0.0
     faults.since[0] = 0.0
     faults.peak[0] = 0.0
-    faults.of_several[0] = 0.0
+    faults.windows[0] = 0.0
     for i in range(len(wheel_rate)):
         faults.trusted[i] = 1.0
         for k in range(2):

@@ -61,24 +61,6 @@ LATE_LEAP = 9.0
 # test: they have long tails and take themselves back as well
 LATE_NOISE = 3.0
 
-# error of a fault's trace per its size, by the turning of the casters within the window
-OF_FAULT = 0.05
-
-# cost of a second free component, as −2 ln of a likelihood: more names one wheel where a slip in
-# both directions of another explains the same
-OCCAM = 5.0
-
-# rate at which fades what a caster left unexplained, per that of the evidence: another wheel may
-# slip next, but which one is wrong does not change from moment to moment
-LAPSE = 0.1
-
-# time in which the odds of slip fall to 1/e, s: none lasts for ever
-SLIP_TIME = 3.0
-
-# path without an alarm that proves the description, times `memory`: before it casters that are
-# exchanged, or have other signs, are as likely as one whose two measurements are both wrong
-PROVED = 0.15
-
 # largest statistic: beyond, exponentials are zero
 LARGEST = 1e6
 
@@ -346,54 +328,3 @@ def follow_caster(geometry, motion, faults, i, dt):
     # turns predicted since the encoders last moved
     row[UNSEEN] = 0.0 if contact[0] != 0.0 else row[UNSEEN] + ahead / geometry[i, 3] * dt
     row[UNSEEN + 1] = 0.0 if steering_rate != 0.0 else row[UNSEEN + 1] + predicted * dt
-
-
-@inner
-def weigh(faults, keep, part):
-    """
-    Add a sample to the evidence; write the probability of each hypothesis, given a fault.
-
-    Parameters
-    ----------
-    faults : Faults
-        `prior` has the logarithms before this evidence. Written are `evidence` and `of_several`,
-        −2 ln of likelihoods, and `posterior`.
-    keep, part : float
-        Of the evidence to the next sample, and part of a new sample in it.
-    """
-    n = len(faults.evidence)
-    lasts = keep**LAPSE
-    later = -math.expm1(-faults.since[0] / SLIP_TIME)
-    evidence = faults.evidence
-    prior = faults.prior
-    posterior = faults.posterior
-    # errors grow with the fault, and all statistics are reduced accordingly
-    reduced = 1.0 / (1.0 + OF_FAULT**2 * faults.total[0])
-    for i in range(n):
-        for k in range(4):
-            cost = reduced * faults.statistic[i, k] + (OCCAM if k == BOTH else 0.0)
-            if k == BOTH and faults.proved[0] * faults.leak < PROVED:
-                cost = max(cost, faults.several)
-            evidence[i, k] = keep * evidence[i, k] + part * cost
-        # the residual that remains without this caster, and by and by that of the best fault of
-        # one of its encoders, since no slip lasts for ever
-        one = min(faults.statistic[i, ALONG], min(faults.statistic[i, ACROSS],
-                                                  faults.statistic[i, ANGLE]))
-        more = (max(reduced * faults.statistic[i, BOTH] - faults.several, 0.0)
-                + later * max(reduced * one - faults.several, 0.0))
-        faults.unexplained[i] = lasts * faults.unexplained[i] + part * more
-    faults.of_several[0] = keep * faults.of_several[0] + part * faults.several
-    # relative to the best, so that the exponentials do not underflow together
-    best = faults.of_several[0]
-    for i in range(n):
-        for k in range(4):
-            best = min(best, evidence[i, k] + faults.unexplained[i] - 2.0 * prior[k])
-    total = math.exp(0.5 * (best - faults.of_several[0]))
-    for i in range(n):
-        for k in range(4):
-            cost = evidence[i, k] + faults.unexplained[i]
-            posterior[i, k] = math.exp(0.5 * (best - cost) + prior[k])
-            total += posterior[i, k]
-    for i in range(n):
-        for k in range(4):
-            posterior[i, k] /= total

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: ANN001, ANN202 (the compiler infers the types)
 """
-Compiled kinds of faults, by the hypotheses of _fault_kernels.py and what lasts; no checks.
+Compiled probabilities of hypotheses of _fault_kernels.py, and kinds of faults by them; no checks.
 
 Public side: faults.py and fault_report.py.
 """
@@ -14,6 +14,22 @@ from c3p_kernels.compiled import inner, kernel
 from c3p_kinematics._fault_kernels import ACROSS, AHEAD, ALONG, ANGLE, BOTH, IN, TOWED, UNSEEN
 from c3p_kinematics._lasting_kernels import odds_of_ratio, white
 from c3p_kinematics.odometry_states import KINDS
+
+# error of a fault's trace per its size, by the turning of the casters within the window
+OF_FAULT = 0.05
+
+# cost of a second free component in each window, as −2 ln of a likelihood: of one wheel more names
+# the fault of one measurement. Between wheels it costs no more than this: where a slip in both
+# directions explains the same as another wheel, it may do so in all windows
+OCCAM = 5.0
+OCCAM_OF_WHEELS = 4.0
+
+# rate at which fades what a caster left unexplained, per that of the evidence: another wheel may
+# slip next, but which one is wrong does not change from moment to moment
+LAPSE = 0.1
+
+# time in which the odds of slip fall to 1/e, s: none lasts for ever
+SLIP_TIME = 3.0
 
 # kinds of faults, columns of a table of probabilities
 (ROLLING_SLIP, ROLLING_STUCK, ROLLING_JUMP, ROLLING_DRIFT, SIDE_SLIP, STEERING_STUCK,
@@ -31,6 +47,65 @@ PLAYS = 0.25
 
 # odds of side slip if the steering encoder has no count: its pivot must be jammed
 JAMMED = 0.2
+
+
+@inner
+def weigh(faults, keep, part):
+    """
+    Add a sample to the evidence; write the probability of each hypothesis, given a fault.
+
+    Parameters
+    ----------
+    faults : Faults
+        `prior` has the logarithms before this evidence. Written are `evidence`, −2 ln of
+        likelihoods, its `windows`, and `posterior`.
+    keep, part : float
+        Of the evidence to the next sample, and part of a new sample in it.
+    """
+    n = len(faults.evidence)
+    prior = faults.prior
+    posterior = faults.posterior
+    lasts = keep**LAPSE
+    # a slip of a second or two in any direction is as usual as one along a wheel
+    later = -math.expm1(-((faults.since[0] / SLIP_TIME) ** 2))
+    evidence = faults.evidence
+    # errors grow with the fault, and all statistics are reduced accordingly
+    reduced = 1.0 / (1.0 + OF_FAULT**2 * faults.total[0])
+    for i in range(n):
+        for k in range(4):
+            evidence[i, k] = keep * evidence[i, k] + part * reduced * faults.statistic[i, k]
+        # the residual that remains without this caster, and by and by that of the best fault of
+        # one of its encoders, since no slip lasts for ever
+        one = min(faults.statistic[i, ALONG], min(faults.statistic[i, ACROSS],
+                                                  faults.statistic[i, ANGLE]))
+        more = (max(reduced * faults.statistic[i, BOTH] - faults.several, 0.0)
+                + later * max(reduced * one - faults.several, 0.0))
+        faults.unexplained[i] = lasts * faults.unexplained[i] + part * more
+    faults.windows[0] = keep * faults.windows[0] + part
+    several = faults.several * faults.windows[0]
+    occam = OCCAM * faults.windows[0]
+    spared = max(occam - OCCAM_OF_WHEELS, 0.0)
+    # relative to the best, so that the exponentials do not underflow together
+    best = several
+    for i in range(n):
+        for k in range(4):
+            cost = evidence[i, k] + faults.unexplained[i] - 2.0 * prior[k]
+            best = min(best, cost + occam - spared if k == BOTH else cost)
+    total = math.exp(0.5 * (best - several))
+    for i in range(n):
+        of_wheel = 0.0
+        of_kinds = 0.0
+        for k in range(4):
+            cost = evidence[i, k] + faults.unexplained[i] + (occam if k == BOTH else 0.0)
+            posterior[i, k] = math.exp(0.5 * (best - cost) + prior[k])
+            of_kinds += posterior[i, k]
+            of_wheel += posterior[i, k] * (math.exp(0.5 * spared) if k == BOTH else 1.0)
+        total += of_wheel
+        for k in range(4):
+            posterior[i, k] *= of_wheel / of_kinds if of_kinds > 0.0 else 0.0
+    for i in range(n):
+        for k in range(4):
+            posterior[i, k] /= total
 
 
 @inner

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics import _fault_alarm_kernels as alarm
 from c3p_kinematics import _fault_kernels as kernels
+from c3p_kinematics import _fault_kind_kernels as kinds
 from c3p_kinematics.fault_report import FaultReport, LastingSizes
 from c3p_kinematics.odometry_states import KINDS, Faults, RigidFit
 from c3p_kinematics.sensed_kinematics_parameters import FaultSettings
@@ -27,8 +28,8 @@ from c3p_kinematics.slip import measured_rows, thresholds, vectors
 __all__ = ['EVIDENCE', 'FADED', 'FADING', 'OCCAM', 'PRIOR', 'SLIPS', 'SLIP_TIME', 'SUDDEN',
            'UNLIKELY', 'FaultMonitor', 'FaultSettings']
 
-# as stated in _fault_kernels.py and _fault_alarm_kernels.py
-OCCAM = kernels.OCCAM
+# as stated in _fault_kind_kernels.py and _fault_alarm_kernels.py
+OCCAM = kinds.OCCAM
 PRIOR = alarm.PRIOR
 SLIPS = alarm.SLIPS
 SLIP_TIME = alarm.SLIP_TIME
@@ -113,11 +114,11 @@ class FaultMonitor:
         """Clear the memory."""
         state = self.state
         for array in (state.memory, state.statistic, state.innovation, state.speed,
-                      state.evidence, state.of_several, state.posterior, state.jumped,
+                      state.evidence, state.windows, state.posterior, state.jumped,
                       state.table, state.unexplained,
                       state.lasting_memory, state.lasting, state.lasting_size, state.lasts,
                       state.total, state.alarm, state.held, state.path, state.since,
-                      state.peak, state.proved):
+                      state.peak):
             array[:] = 0.0
         state.memory[:, kernels.LEAPT:kernels.LEAPT + 2] = math.inf
         for array in (state.trusted, state.trust):

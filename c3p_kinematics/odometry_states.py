@@ -126,7 +126,7 @@ class Faults(Parts):
     prior: Annotated[Array, 4]              # logarithms of the present sample's
     evidence: Annotated[Array, 'n', 4]      # −2 ln of the likelihoods
     unexplained: Annotated[Array, 'n']      # recent cost of each caster beyond that of several
-    of_several: Number                      # −2 ln of the likelihood of several casters
+    windows: Number                         # of the low-pass in the evidence
     posterior: Annotated[Array, 'n', 4]     # probability of each hypothesis; rest: several
     jumped: Annotated[Array, 'n', 2]        # 1 for a jump at the begin of the alarm
     work: FaultWork
@@ -142,7 +142,6 @@ class Faults(Parts):
     path: Number                            # and path, m
     since: Number                           # time since the begin of the alarm, s
     peak: Number                            # decaying maximum of `total`
-    proved: Number                          # path without an alarm since the first sample, m
     caster: Number                          # the most probable one, −1 for none or several
     suspect: Number                         # the one with a row without trust, −1 for none
 

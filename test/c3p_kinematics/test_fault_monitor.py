@@ -40,8 +40,12 @@ def compared(block, motion, geometry):
     return kernels.hypotheses(borrowed(geometry), cut_fit(motion, n), cut_faults(block, n), 0.005)
 
 
-def drive(robot, seed, count=900, scale=1.0):
-    """Return steering, wheel angles and poses of a smooth drive, integrated by midpoints."""
+def drive(robot, seed, count=900, scale=1.0, slip=None):
+    """
+    Return steering, wheel angles and poses of a smooth drive, integrated by midpoints.
+
+    With a `slip` (caster, first and last sample, its velocity along and across) of a caster.
+    """
     rng = np.random.default_rng(seed)
     steering, wheel, pose = rng.uniform(-3, 3, robot.count), np.zeros(robot.count), np.zeros(3)
     phase, pace, h = rng.uniform(0, 6, 3), rng.uniform(0.5, 1.5, 3), DT / PARTS
@@ -50,8 +54,14 @@ def drive(robot, seed, count=900, scale=1.0):
         if k % PARTS == 0:
             out.append((steering, wheel, pose))
         twist = scale * np.array([0.4, 0.4, 0.8]) * np.sin(phase + pace * (k + 0.5) * h)
+        more = np.zeros((2, robot.count))
+        if slip is not None and slip[1] <= k // PARTS < slip[2]:
+            more[:, slip[0]] = slip[3]
+        more /= [robot.wheel_radius, -robot.caster_offset]
         _, turning, _ = inverse(robot, steering, twist)
-        rates, turning, _ = inverse(robot, steering + 0.5 * h * turning, twist)
+        rates, turning, _ = inverse(robot, steering + 0.5 * h * (turning + more[1]), twist)
+        rates = rates + more[0]
+        turning = turning + more[1]
         steering, wheel = steering + h * turning, wheel + h * rates
         pose = integrate(pose, h * twist)
     return tuple(np.array(column) for column in zip(*out, strict=True))
@@ -179,6 +189,27 @@ def test_a_jump_is_named_where_the_joints_of_a_sample_are_of_different_times(kin
         found.append(reports[-1])
     assert all(r.alarm and r.caster == caster for r in found)
     assert [r.kind for r in found] == [kind] * len(found)
+
+
+@pytest.mark.parametrize('begin', [60, 150, AT])
+def test_a_slip_in_any_direction_names_no_other_wheel_however_soon_after_the_start(begin):
+    """
+    A slip along and across competes with a slip along or across another wheel.
+
+    Where the line between two contact points is perpendicular to it both explain it for as long as
+    it lasts, and neither is named.
+    """
+    named = []
+    for k in range(48):
+        rng = np.random.default_rng([k, begin])
+        angle = rng.uniform(0.0, 2.0 * np.pi)
+        caster = k % 3
+        slip = (caster, begin, begin + 60, 0.1 * np.array([np.cos(angle), np.sin(angle)]))
+        steering, wheel, _ = drive(C3P, 100 + k % 8, begin + 70, scale=0.6, slip=slip)
+        sure = [r.caster for r in watched(C3P, steering, wheel) if r.confidence >= SURE]
+        named += [caster == other for other in sure[:1]]
+    assert named.count(False) == 0
+    assert len(named) >= 40
 
 
 def test_a_wheel_that_spins_and_an_encoder_that_drifts_cannot_be_told():
