@@ -41,8 +41,8 @@ from c3p_kinematics._time_kernels import (
     watch_times,
 )
 from c3p_kinematics._uncertainty_kernels import add_slopes, carry
-from c3p_kinematics._wiring_kernels import share_of_casters, watch_window
-from c3p_kinematics.odometry_states import CAPACITY, OdometryState
+from c3p_kinematics._wiring_kernels import share_of_caster, watch_window
+from c3p_kinematics.odometry_states import CAPACITY, KINDS, OdometryState
 from c3p_kinematics.sample_times import LEAST_RATE, interval, likely_step, repeated
 
 cut_state = OdometryState.cut
@@ -203,26 +203,30 @@ def learn_times(geometry, s, rolls, dt):
 @inner
 def share_with_wiring(s):
     """Lower the confidence in the caster at fault by the probability of the description."""
-    share = share_of_casters(s.wiring)
-    if share == 1.0:
-        return
     slip = s.slip
     faults = s.faults
+    whole = 0.0
+    most = 0.0
+    caster = int(slip.suspect[0])
+    for i in range(len(s.weight) if faults.alarm[0] != 0.0 else 0):
+        here = 0.0
+        for k in range(KINDS):
+            here += faults.table[i, k]
+        whole += here
+        if here > most:
+            most = here
+            caster = i
+    share = share_of_caster(s.wiring, caster)
+    if share == 1.0:
+        return
     if share >= SURE and faults.suspect[0] >= 0.0:
         s.wiring.proved[0] = 1.0
         return
     slip.confidence[0] *= share
     if slip.confidence[0] <= 0.5:
         slip.suspect[0] = -1.0
-    whole = 0.0
-    most = 0.0
     for i in range(len(s.weight)):
         slip.likelihood[i] *= share
-        here = 0.0
-        for k in range(faults.table.shape[1]):
-            here += faults.table[i, k]
-        whole += here
-        most = max(most, here)
     if share * most <= 1.0 - share * whole:
         faults.caster[0] = -1.0
     if share * most < SURE:

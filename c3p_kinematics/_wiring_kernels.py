@@ -101,11 +101,15 @@ def watch_window(motion, window, alarm, dt):
 
 
 @inner
-def share_of_casters(window):
-    """Return the factor of the probability that a caster is at fault."""
-    right = window.right[0]
+def share_of_caster(window, caster):
+    """
+    Return the factor of the probability that `caster` is at fault, −1 for none.
+
+    Where its own joints alone are wrongly described it is at fault as well.
+    """
     if window.open[0] == 0.0:
         return 1.0
+    right = window.right[0] + (window.own[caster] if caster >= 0 else 0.0)
     # a lasting fault adds to the cost of the description in each window, until another wiring
     # costs less: the caster stays named until that one is sure
     if window.proved[0] != 0.0 and right > 1.0 - SURE:
@@ -115,9 +119,9 @@ def share_of_casters(window):
 
 
 @kernel
-def share_of(block, n):
-    """Do as `share_of_casters`; `block` is one of WiringWindow."""
-    return share_of_casters(cut_window(block, n))
+def share_of(block, n, caster):
+    """Do as `share_of_caster`; `block` is one of WiringWindow."""
+    return share_of_caster(cut_window(block, n), caster)
 
 
 @inner
@@ -232,6 +236,11 @@ def weigh(costs, window):
         costs.probability[k] /= whole
     right = costs.probability[0]
     window.right[0] = right
+    for i in range(len(window.own)):
+        window.own[i] = 0.0
+    for k in range(last + 1):
+        if costs.caster[k] >= 0.0:
+            window.own[int(costs.caster[k])] += costs.probability[k]
     window.open[0] = 1.0 if left > 0 or right < SURE else 0.0
     window.against[0] = window.against[0] + 1.0 if right < 0.5 else 0.0
     if window.against[0] >= REPEATED:

@@ -213,10 +213,13 @@ class WiringMonitor:
         costs.prior[1:-1] = -2.0 * np.log(WRONG * usual / usual.sum())
         costs.prior[reversing] = -2.0 * math.log(OTHER_SIDE)
         costs.prior[-1] = -2.0 * math.log(OTHERWISE_WRONG)
+        costs.caster[:] = -1.0
         costs.steering_of[:] = costs.wheel_of[:] = np.arange(n)
         for array in (costs.steering_sign, costs.wheel_sign, costs.turn_cosine):
             array[:] = 1.0
         for k, wiring in enumerate(self.wirings, 1):
+            if len(wiring.casters) == 1:
+                costs.caster[k] = wiring.casters[0]
             costs.steering_of[k], costs.wheel_of[k] = wiring.steering_of, wiring.wheel_of
             costs.steering_sign[k], costs.wheel_sign[k] = wiring.steering_sign, wiring.wheel_sign
             costs.turn_cosine[k], costs.turn_sine[k] = np.cos(wiring.turn), np.sin(wiring.turn)
@@ -239,7 +242,7 @@ class WiringMonitor:
         for array in (costs.faulty, costs.excluded, costs.misfit, costs.windows,
                       costs.probability, sides.spent, sides.faulty, sides.square,
                       sides.information, sides.right, window.begun, window.turned, window.against,
-                      window.doubted, window.proved):
+                      window.doubted, window.proved, window.own):
             array[:] = 0.0
         costs.probability[0] = 1.0
         window.right[0] = window.judged[0] = window.open[0] = 1.0
@@ -257,7 +260,7 @@ class WiringMonitor:
     def warm_up(self) -> None:
         """Compile all kernels, and reset."""
         self.judge()
-        _ = self.share
+        self.share(-1)
         self.reset()
 
     def step(self, steering: Array, steered: Array, rolled: Array, dt: float) -> None:
@@ -285,10 +288,9 @@ class WiringMonitor:
         judge_window(costs.block, costs.values, self._robot.geometry, self.window.block)
         self.report = self._report()
 
-    @property
-    def share(self) -> float:
-        """Factor of the probability that a single caster is at fault."""
-        return float(share_of(self.window.block, self._robot.count))
+    def share(self, caster: int) -> float:
+        """Return the factor of the probability that `caster` alone is at fault, −1 for none."""
+        return float(share_of(self.window.block, self._robot.count, caster))
 
     def evidence(self) -> tuple[Array, Array]:
         """Return a copy of the evidence, for `adopt`."""

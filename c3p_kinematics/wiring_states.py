@@ -30,6 +30,7 @@ class WiringWindow(Parts):
     proved: Number                          # 1: a caster was named while right was sure
     open: Number                            # 1 unless each wrong wiring is excluded
     right: Number                           # probability of the description
+    own: Annotated[Array, 'n']              # of wrong ones of each caster's own joints alone
     against: Number                         # windows in a row in which it is the less likely one
     doubted: Number                         # 1 from some of them on
 
@@ -67,6 +68,7 @@ class WiringCosts(Parts):
     radius: float                           # deviation of these radii, per radius
     zero: float                             # deviation of these zeros, rad
     skew: float                             # of the times of two joints, s
+    caster: Annotated[Array, 'k']           # the one whose own joints alone are wrong, −1: others
     prior: Annotated[Array, 'k']            # −2 ln of the probability before any motion
     steering_of: Annotated[Array, 'k', 'n']     # channel of each caster
     wheel_of: Annotated[Array, 'k', 'n']

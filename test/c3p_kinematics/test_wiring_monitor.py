@@ -130,6 +130,18 @@ def test_a_wrong_wiring_is_doubted_in_the_first_metre_and_no_innocent_caster_is_
     assert first > 0.7 * doubted and among > 0.9 * doubted
 
 
+def test_a_caster_whose_own_joints_are_wired_wrongly_is_left_out():
+    """Whether its encoder is reversed or has a fault: odometry is right without it."""
+    for number, wiring in enumerate(required(4)):
+        if len(wiring.casters) > 1 or wiring.change != 'reversed':
+            continue
+        rolling, _ = until_doubted(FOUR, wiring, number, TURNING)
+        for _ in range(200):
+            estimate = rolling.step()
+        assert estimate.faults.caster == wiring.casters[0], wiring.text()
+        assert estimate.faults.confidence > 0.95 and rolling.error < 0.005
+
+
 def test_the_text_has_the_best_hypotheses_the_evidence_and_the_remedy():
     wiring = next(w for w in wirings(4) if w.text() == 'casters 1 and 2 exchanged')
     rolling, _ = until_doubted(ROBOTS['askew'], wiring, 1, TURNING)
