@@ -57,6 +57,7 @@ class WheelAccelerations(NamedTuple):
     steering_accel: Array
 
 
+@lru_cache(maxsize=64)
 def turning_places(robot: CasterRobot) -> Array:
     """
     Return the place of the steering rate of each wheel among the speeds q̇, (n,) int.
@@ -74,7 +75,16 @@ def turning_places(robot: CasterRobot) -> Array:
     first = wheels.first_on_pivot(robot)
     pivots = list(dict.fromkeys(first[below].tolist()))
     places[below] = [3 + pivots.index(first[i]) for i in below]
+    places.setflags(write=False)
     return places
+
+
+@lru_cache(maxsize=64)
+def _joints(robot: CasterRobot) -> tuple[Array, Array]:
+    """Return the wheel whose joint each wheel has (n,), and those of the own speeds (N − 3,)."""
+    places = turning_places(robot)
+    own = [int(np.argmax(places == place)) for place in range(3, places.max() + 1)]
+    return wheels.first_on_pivot(robot), np.array(own, int)
 
 
 @lru_cache(maxsize=64)
@@ -115,9 +125,7 @@ def wheel_model(robot: CasterRobot, tyre: SideTyre | None = None) -> kernels.Whe
 
 def speeds_of(robot: CasterRobot, twist: Array, steering_rate: Array) -> Array:
     """Return q̇ (…, N) from ν (…, 3) and θ̇_s (…, n); steering rates of others do not matter."""
-    places = turning_places(robot)
-    own = [int(np.argmax(places == place)) for place in range(3, places.max() + 1)]
-    return np.concatenate([twist, steering_rate[..., own]], axis=-1)
+    return np.concatenate([twist, steering_rate[..., _joints(robot)[1]]], axis=-1)
 
 
 class _Motion(NamedTuple):
@@ -159,7 +167,7 @@ def _equations(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike,
     batch, (angles, nu, rates, *more) = batched(
         n, steering=(steering, n), twist=(twist, 3), steering_rate=(turning, n),
         **{name: (value, sizes[name]) for name, value in torque.items()})
-    angles = np.where(robot.fixed, robot.steering_zero, angles)[:, wheels.first_on_pivot(robot)]
+    angles = np.where(robot.fixed, robot.steering_zero, angles)[:, _joints(robot)[0]]
     speeds = speeds_of(robot, nu, rates)
     count, size = speeds.shape
     terms = kernels.WheelTerms(np.empty((count, size, size)), np.empty((count, size)),

@@ -174,7 +174,7 @@ class ReversalTurn:
     ----------
     casters : FreeCasters
     turn : float, rad
-        ψ.
+        ψ; twice the default where dry friction sticks, as on the contact plant.
 
     Examples
     --------
