@@ -2,7 +2,7 @@
 """
 The commanded yaw rate of a drive to a goal, drawn only where it is followed.
 
-On the way to a goal a law for casters weighs yaw low: the platform must yaw for its casters to
+Along a path to a goal a law for casters weighs yaw low: the platform must yaw for its casters to
 turn, and the yaw is corrected at the goal. The commanded yaw rate, which the position controller
 computes from the yaw error, is then not a reference of the motion, and looks like a failure beside
 it.
@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from c3p_description.model import Array
 from c3p_plots import palette, style
 
-NOTE = 'command not drawn: the yaw is free\non the way, and corrected at the goal'
+NOTE = 'command not drawn: the yaw is free\nalong the path, and corrected at the goal'
 # commands of a smaller root mean square are shown as they are, rad/s
 LEAST = 0.005
 

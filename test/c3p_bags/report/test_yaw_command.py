@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A yaw rate that does not follow its command on the way to a goal is explained, not drawn."""
+"""A yaw rate that does not follow its command along the path to a goal is explained, not drawn."""
 
 import numpy as np
 import pytest
