@@ -28,7 +28,7 @@ HEAD = """\
 # Written by scripts/write_public_api.py; rules: docs/versions.md.
 """
 # the name at the beginning of a line of Python
-PYTHON = re.compile(r'c3p_[\w.]+')
+PYTHON = re.compile(r'c3p[_.][\w.]+')
 REMEDY = ('a public name is deprecated for one release before it vanishes or changes '
           '(docs/versions.md); record what is intended: python scripts/write_public_api.py')
 

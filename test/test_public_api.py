@@ -20,8 +20,8 @@ import write_public_api  # noqa: E402
 from test_documented_imports import FOUND  # noqa: E402
 
 RECORDED = write_public_api.recorded()
-PYTHON = [line for line in RECORDED if line.startswith('c3p_')]
-INTERFACES = [line for line in RECORDED if not line.startswith('c3p_')]
+PYTHON = [line for line in RECORDED if line.startswith(('c3p_', 'c3p.'))]
+INTERFACES = [line for line in RECORDED if line not in PYTHON]
 PAGE = (ROOT / 'docs/versions.md').read_text(encoding='utf-8')
 
 
@@ -92,7 +92,7 @@ def test_a_changed_source_changes_the_lines(monkeypatch):
 
 def table():
     """Return the public modules in the table of docs/versions.md."""
-    for package, names in re.findall(r'^\| `(c3p_\w+)` \| (.*) \|$', PAGE, re.MULTILINE):
+    for package, names in re.findall(r'^\| `(c3p\w*)` \| (.*) \|$', PAGE, re.MULTILINE):
         for italics, name in re.findall(r'(\*?)`([\w.]+)`', names):
             yield (name if name == package else f'{package}.{name}'), bool(italics)
 
