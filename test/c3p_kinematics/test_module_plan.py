@@ -113,12 +113,12 @@ def test_a_stop_ends_within_the_stated_distance(seed):
     assert not modules.plan.twist.any()
 
 
-def swings(robot, limits, seed, count, spin=0.0):
+def swings(robot, limits, seed, count, unequal, spin=0.0):
     """Return the yaw swing of each of `count` random reversals of the command, degrees."""
     rng = np.random.default_rng(seed)
     found = []
     # half of them before the last one has ended
-    axes, modules = LaggingAxes(robot, seed), ModuleSteering(robot, limits)
+    axes, modules = LaggingAxes(robot, seed, unequal), ModuleSteering(robot, limits)
     speed = rng.uniform(0.2, 1.0)
     angle = rng.uniform(-np.pi, np.pi)
     for k in range(count + 1):
@@ -134,10 +134,17 @@ def swings(robot, limits, seed, count, spin=0.0):
 
 
 @pytest.mark.parametrize('limits', [ModuleSettings.of(SWERVE), ModuleSettings(**CALM)])
-@pytest.mark.parametrize('seed', range(4))
-def test_reversals_with_lagging_unequal_axes_do_not_swing_the_platform(limits, seed):
-    """180° ± 4° at up to 1 m/s, steering 50-100 ms, wheels 50 ms ± 20 %, a cycle of latency."""
-    assert swings(SWERVE, limits, seed, 12).max() < 2.0
+@pytest.mark.parametrize('unequal, bound', [(0.0, 0.5), (0.1, 2.0)])
+@pytest.mark.parametrize('seed', range(2))
+def test_reversals_with_lagging_unequal_axes_do_not_swing_the_platform(limits, seed, unequal,
+                                                                       bound):
+    """
+    180° ± 4° at up to 1 m/s, steering 50-100 ms, wheels 50 ms and unequal, a cycle of latency.
+
+    Wheels of one side that lag by 10 ms more swing it by 2 v 10 ms over the track, 1.9°, with any
+    commands.
+    """
+    assert swings(SWERVE, limits, seed, 12, unequal).max() < bound
 
 
 def test_a_reversal_stops_and_turns_no_module_around():
