@@ -120,8 +120,8 @@ def torque_bounds(robot: CasterRobot) -> Array:
     Return the largest torques that a controller uses, (robot.efforts,) N·m; all are finite.
 
     Of a wheel, the smaller of the motor's limit and `traction_torque`; of a steering axis, of the
-    motor's limit and ``margin·µ·N·d``, or ``margin·µ·N·r`` of a wheel below its pivot, whose
-    steering pushes no tyre; 0 where no motor is.
+    motor's limit and ``margin·µ·N·d``, or ``margin·µ·N·r`` beyond twice the dry friction of a
+    wheel below its pivot, whose steering pushes no tyre; 0 where no motor is.
 
     Examples
     --------
@@ -131,8 +131,11 @@ def torque_bounds(robot: CasterRobot) -> Array:
     """
     grip = traction_torque(robot)
     if robot.efforts > robot.count:
-        lever = np.where(robot.caster_offset > 0.0, robot.caster_offset, robot.wheel_radius)
-        grip = np.concatenate([grip, _grip(robot) * lever])
+        below = robot.caster_offset == 0.0
+        lever = np.where(below, robot.wheel_radius, robot.caster_offset)
+        # such a motor overcomes the friction of its pivot and the scrub of its tyre
+        dry = 2.0 * (robot.losses[:, 1] + robot.losses[:, 4])
+        grip = np.concatenate([grip, _grip(robot) * lever + np.where(below, dry, 0.0)])
     return np.where(robot.actuated, np.minimum(robot.effort_limit, grip), 0.0)
 
 

@@ -31,6 +31,9 @@ SEED = 0
 # angles of a wheel that a motor steers below its pivot
 HEADINGS = 4
 
+# least size of a robot, m
+LEAST_SIZE = 1e-3
+
 # singular values up to this fraction of the largest count as zero
 TOLERANCE = 1e-6
 
@@ -53,7 +56,9 @@ def pushed_freedoms(robot: CasterRobot) -> int:
     pushing = np.flatnonzero(torque_bounds(robot) > 0.0)
     # motions that fixed wheels allow, as columns
     allowed = np.array([allowed_twist(robot, unit) for unit in np.eye(3)]).T
-    scale = np.array([1.0, 1.0, 1.0 / length_scale(robot)])
+    # two wheels on the only pivot of a robot are apart by their lateral offsets
+    size = max(length_scale(robot), float(np.ptp(robot.lateral_offset)), LEAST_SIZE)
+    scale = np.array([1.0, 1.0, 1.0 / size])
     most = 0
     for posture in random.uniform(-np.pi, np.pi, (POSTURES, robot.count)):
         rows = []
