@@ -144,6 +144,8 @@ def read_urdf(xml_text: str, settings: Mapping[str, Any] | None = None) -> Readi
     given, friction = fields_of(settings, len(pairs))
     motors = steering_motors(tree, pairs, options.steered, columns['caster_offset'], radii, mass,
                              notes)
+    # settings may state that a wheel with a steering joint is fixed
+    motors['steered'] = motors['steered'] & ~np.asarray(given.get('fixed', False), bool)
     values = {
         'name': tree.name, 'platform_mass': whole.mass, 'platform_inertia': whole.inertia[2, 2],
         'platform_com': whole.centre[:2], 'driven': driven,

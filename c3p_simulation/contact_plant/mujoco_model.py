@@ -16,8 +16,8 @@ Modelling:
 - Scrub of a tyre that turns on the spot is `scrub_coulomb` at any load: dry friction of a tendon
   of length φ + θ_s, or φ of a fixed wheel. The torsional friction of MuJoCo's contacts would
   creep.
-- A robot on two wheels has supports that the planar model leaves out: springs hold it level, and
-  the wheels carry its weight.
+- A robot on two fixed wheels has supports that the planar model leaves out: springs hold it level,
+  and the wheels carry its weight.
 - ``base_link`` moves on three slides and three hinges (yaw, roll, pitch) instead of a free
   joint, so that the yaw is an unwrapped coordinate.
 """
@@ -140,7 +140,8 @@ def mjcf(robot: CasterRobot, shape: BodyShape, friction: ArrayLike = 0.8,
     Raises
     ------
     ModelError
-        Wheels without mass or spin inertia, a friction that is not positive.
+        Wheels without mass or spin inertia, fewer than three wheels unless two are fixed, a
+        friction that is not positive.
     """
     _check(robot)
     grip = per_caster('friction', friction, robot.count)
@@ -218,12 +219,12 @@ def motor_joints(robot: CasterRobot) -> tuple[str, ...]:
 
 def _held_level(robot: CasterRobot, tilt: float) -> str:
     """
-    Return the spring and damper that hold a robot on two wheels level, '' of others.
+    Return the spring and damper that hold a robot on two fixed wheels level, '' of others.
 
     They stand for skids or balls that slide without friction, and carry no weight. `tilt` is the
     inertia of the platform, kg·m².
     """
-    if robot.count > 2:
+    if robot.count > 2 or not robot.fixed.all():
         return ''
     high = tilt + robot.total_mass * float(np.max(robot.wheel_radius))**2
     return f' stiffness="{high * LEVEL**2:.17g}" damping="{2.0 * high * LEVEL:.17g}"'
@@ -300,6 +301,9 @@ def _text(*numbers: float) -> str:
 
 def _check(robot: CasterRobot) -> None:
     """Reject a robot that cannot be modelled in 3D."""
+    if robot.count < 3 and not robot.fixed.all():
+        raise ModelError(f'{robot.count} casters: a robot on the ground needs three or more, or '
+                         'two fixed wheels; the analytic plant accepts two')
     for name in ('wheel_mass', 'wheel_spin_inertia'):
         values = getattr(robot, name)
         if not np.all(values > 0):

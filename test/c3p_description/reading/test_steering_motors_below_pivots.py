@@ -8,6 +8,8 @@ import pytest
 from c3p_controller import AUTO
 from c3p_description import describe, load
 from c3p_description.model import ModelError
+from c3p_description.reading.loader import robot_description
+from c3p_description.reading.urdf import from_urdf
 from c3p_experiments.loop.controllers import make_controller
 
 WHEEL = """
@@ -46,6 +48,14 @@ def test_a_caster_and_an_option_are_taken_as_they_are(tmp_path):
     path = urdf(tmp_path / 'four.urdf', 0.0)
     given = describe(path, {'steered': ('pivot_0', 'pivot_1')}).robot
     assert given.steered.tolist() == [True, True, False, False]
+
+
+@pytest.mark.parametrize('name', ['swerve', 'amr', 'twin', 'tricycle_agv'])
+def test_the_description_of_each_kind_has_its_motors(name):
+    robot = load(name)
+    read = from_urdf(robot_description(name))
+    for field in ('driven', 'steered', 'fixed', 'lateral_offset', 'caster_offset'):
+        assert getattr(read, field) == pytest.approx(getattr(robot, field)), field
 
 
 @pytest.mark.parametrize('lost, what', [('steered', 'no motor'),
