@@ -57,11 +57,11 @@ def test_what_cannot_be_is_one_line(words, says, lateral, tmp_path, monkeypatch,
 
 
 def test_a_wheel_beside_its_pivot_is_refused_after_its_remedy(lateral, capsys):
-    assert main(['experiment', 'line', '--robot', str(lateral)]) == 2
+    assert main(['experiment', 'line', '--robot', str(lateral), '--controller', 'mpc']) == 2
     warning, refusal = capsys.readouterr().err.splitlines()
     assert 'joint wheel_joint_2: the wheel stands 0.02 m beside its pivot' in warning
     assert '--robot-option tolerance=0.02,' in warning
-    assert 'control are not possible yet, because wheel 2 is beside the pivot' in refusal
+    assert 'wheel 2 is beside the pivot (b ≠ 0); choose the controller modules' in refusal
 
 
 def test_the_remedy_in_the_warning_is_accepted(lateral):
