@@ -176,7 +176,7 @@ def test_a_steered_caster_without_offset_is_refused_with_the_reason():
     robot = replace(POWERED, caster_offset=0.0)
     n = robot.count
     with pytest.raises(ModelError, match=re.escape(
-            f'robot {robot.name}: the dynamics not possible, because all wheels are without offset '
-            '(d = 0): casters behind their pivots with all encoders are needed; the controller '
+            f'robot {robot.name}: the dynamics not possible, because all wheels are without '
+            'offset (d = 0): casters behind their pivots with all encoders are needed; the controller '
             'modules drives the robot')):
         forward_dynamics(robot, np.zeros(n), np.zeros(3), np.zeros(robot.efforts))
