@@ -177,6 +177,6 @@ def test_a_steered_caster_without_offset_is_refused_with_the_reason():
     n = robot.count
     with pytest.raises(ModelError, match=re.escape(
             f'robot {robot.name}: the dynamics not possible, because all wheels are without '
-            'offset (d = 0): casters behind their pivots with all encoders are needed; the controller '
-            'modules drives the robot')):
+            'offset (d = 0): casters behind their pivots with all encoders are needed; the '
+            'controller modules drives the robot')):
         forward_dynamics(robot, np.zeros(n), np.zeros(3), np.zeros(robot.efforts))
