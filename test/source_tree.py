@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-SOURCES = sorted(p for p in ROOT.glob('c3p_*/**/*.py') if '__pycache__' not in p.parts)
+SOURCES = sorted(p for p in ROOT.glob('c3p*/**/*.py') if '__pycache__' not in p.parts)
 FOLDERS = ('test', 'launch', 'benchmarks', 'scripts')
 # scripts without a suffix are what `ros2 run` starts
 EVERYTHING = sorted([*SOURCES, ROOT / 'setup.py', *(

@@ -14,7 +14,7 @@ from source_tree import EVERYTHING, ROOT, SOURCES, imports, module_file, name_of
 
 ORDER = ('c3p_kernels', 'c3p_description', 'c3p_ros', 'c3p_plots', 'c3p_kinematics',
          'c3p_dynamics', 'c3p_multibody', 'c3p_controller', 'c3p_hardware', 'c3p_simulation',
-         'c3p_bags', 'c3p_rough_ground', 'c3p_viewers', 'c3p_experiments', 'c3p_bringup')
+         'c3p_bags', 'c3p_rough_ground', 'c3p_viewers', 'c3p_experiments', 'c3p', 'c3p_bringup')
 PURE = ('c3p_kernels/', 'c3p_description/', 'c3p_kinematics/', 'c3p_dynamics/', 'c3p_multibody/',
         'c3p_controller/', 'c3p_hardware/', 'c3p_simulation/plants/', 'c3p_rough_ground/')
 OUTWARD = {'reading', 'ros', 'transport', 'tools', 'emulator', 'node', 'worlds'}

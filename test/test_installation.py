@@ -19,7 +19,7 @@ from source_tree import python_path
 from c3p_description.reading.how_to_install import DISTRIBUTION
 
 ROOT = Path(__file__).resolve().parents[1]
-ROOMS = sorted(path.parent for path in ROOT.glob('c3p_*/__init__.py'))
+ROOMS = sorted(path.parent for path in ROOT.glob('c3p*/__init__.py'))
 
 @pytest.fixture(scope='session')
 def copied(tmp_path_factory):
@@ -135,8 +135,8 @@ def test_parameter_schemas_are_installed_beside_their_nodes(prefix):
 
 
 def test_every_package_is_installed_with_the_marker_of_its_types(prefix):
-    packages = {path.parent.name for path in ROOT.glob('c3p_*/__init__.py')}
-    assert len(packages) == 15
+    packages = {path.parent.name for path in ROOT.glob('c3p*/__init__.py')}
+    assert len(packages) == 16
     assert {path.parent.name for path in prefix.glob('l*/**/py.typed')} >= packages
 
 

@@ -13,7 +13,7 @@ import yaml
 from c3p_description.reading.how_to_install import DISTRIBUTION
 
 ROOT = Path(__file__).resolve().parents[1]
-ROOMS = sorted(path.parent for path in ROOT.glob('c3p_*/__init__.py'))
+ROOMS = sorted(path.parent for path in ROOT.glob('c3p*/__init__.py'))
 
 # import name → keys of package.xml that bring it
 PROVIDED = {

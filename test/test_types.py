@@ -19,7 +19,9 @@ import public_names  # noqa: E402
 
 PAGES = [ROOT / 'README.md', *sorted((ROOT / 'docs').rglob('*.md'))]
 CODE = re.compile(r'```python\n(.*?)```', re.DOTALL)
-PACKAGES = sorted(path.parent.name for path in ROOT.glob('c3p_*/__init__.py'))
+PACKAGES = sorted(path.parent.name for path in ROOT.glob('c3p*/__init__.py'))
+# the package c3p only passes on names of others
+OWN_NAMES = [package for package in PACKAGES if package != 'c3p']
 
 
 def mypy(*arguments):
@@ -55,7 +57,7 @@ def public_functions(module):
 
 
 def test_every_package_says_that_it_has_types():
-    assert len(PACKAGES) == 15
+    assert len(PACKAGES) == 16
     assert all((ROOT / package / 'py.typed').exists() for package in PACKAGES)
 
 
@@ -67,7 +69,7 @@ def test_every_package_is_checked():
     assert '"launch/*.launch.py"' in listed
 
 
-@pytest.mark.parametrize('package', PACKAGES)
+@pytest.mark.parametrize('package', OWN_NAMES)
 def test_every_public_name_has_all_its_types(package):
     functions = [found for name, module in public_names.modules().items()
                  if name.partition('.')[0] == package for found in public_functions(module)]
