@@ -95,7 +95,7 @@ def aligned_acceleration(robot: CasterRobot, way: Array) -> float:
     >>> from c3p_description import load
     >>> amr = load('amr')
     >>> round(aligned_acceleration(amr, np.array([1.0, 0.0, 0.0])), 2)
-    2.16
+    1.2
     >>> aligned_acceleration(amr, np.array([0.0, 1.0, 0.0]))
     0.0
     """

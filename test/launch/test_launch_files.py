@@ -137,7 +137,7 @@ def test_sensors_reach_the_simulation_and_odometry_expects_their_timing(prefix):
     assert plain['/**/sensed_kinematics'].items() >= exact.items()
     assert real['/**/simulation']['sensors'] == 'real'
     assert not exact.keys() & real.get('/**/sensed_kinematics', {}).keys()
-    assert real['/**/velocity_controller'] == {'mpc.latency': 0.01}
+    assert real['/**/velocity_controller'] == {'mpc.latency': 0.01, 'modules.latency': 0.01}
 
 
 @pytest.mark.parametrize('robot', [{}, {'sim': 'analytic', 'hardware': 'emulated'}])
@@ -150,7 +150,8 @@ def test_sensors_without_a_simulated_robot_or_with_motor_cards_are_refused(robot
 def test_the_laws_know_the_latency_of_the_simulated_robot_unless_the_file_says_another(
         sim, latency, prefix, tmp_path):
     words = nodes_of('bringup.launch.py', sim=sim)['robot_nodes']
-    assert parameters_of(words)['/**/velocity_controller'] == {'mpc.latency': latency}
+    assert parameters_of(words)['/**/velocity_controller'] == {'mpc.latency': latency,
+                                                              'modules.latency': latency}
     file = tmp_path / 'mine.yaml'
     file.write_text('/**/velocity_controller: {ros__parameters: {mpc.latency: 0.02}}')
     words = nodes_of('bringup.launch.py', sim=sim, params_file=str(file))['robot_nodes']
