@@ -292,8 +292,8 @@ class CasterRobot:
 
     @cached_property
     def actuated(self) -> NDArray[np.bool_]:
-        """Mask of the entries of an effort vector that have a motor, (efforts,)."""
-        return self._of_efforts(self.driven, self.steered)
+        """Mask of the entries of an effort vector that have a motor, one per joint, (efforts,)."""
+        return self._of_efforts(self.driven, self.steered & wheels.steering_axes(self))
 
     @cached_property
     def effort_limit(self) -> Array:
@@ -312,8 +312,18 @@ class CasterRobot:
 
     @cached_property
     def effort_joints(self) -> tuple[str, ...]:
-        """Names of the joints of an effort vector, (efforts,)."""
+        """Names of the joints of an effort vector, (efforts,); see `effort_places`."""
         return self.wheel_joints + (self.steering_joints if self.efforts > self.count else ())
+
+    @cached_property
+    def effort_places(self) -> dict[str, int]:
+        """Place of each joint in an effort vector, see `c3p_description.wheels`."""
+        return wheels.effort_places(self)
+
+    @cached_property
+    def joint_places(self) -> dict[str, int]:
+        """Place of each joint among (steering axes, wheels), see `c3p_description.wheels`."""
+        return wheels.joint_places(self)
 
     @cached_property
     def sensed(self) -> NDArray[np.int_]:
@@ -349,20 +359,9 @@ class CasterRobot:
 
     @cached_property
     def caster_inertia(self) -> Array:
-        """
-        Rows ``[μ_e, μ_a, κ]`` (n, 3): what a caster weighs along its rolling line and its axle.
-
-        ``μ_e = m_l + m_w + I_wx/r²``, ``μ_a = m_l k² + (I_l + I_wz)/d²``, ``κ = m_l k/d`` with
-        ``k = 1 − c_l/d``. The link's centre of mass moves with ``s e + k u a`` when the pivot
-        moves with ``s e + u a``; the wheel's with ``s e``. ModelError: see `require_casters`.
-        """
+        """Rows ``[μ_e, μ_a, κ]`` (n, 3) of masses; ModelError: see `require_casters`."""
         self.require_casters('the dynamics')
-        k = 1.0 - self.link_com / self.caster_offset
-        rolling = self.link_mass + self.wheel_mass + self.wheel_spin_inertia / self.wheel_radius**2
-        axle = (self.link_mass * k**2
-                + (self.link_inertia + self.wheel_yaw_inertia) / self.caster_offset**2)
-        return np.ascontiguousarray(
-            np.column_stack([rolling, axle, self.link_mass * k / self.caster_offset]))
+        return wheels.caster_inertia(self)
 
     @cached_property
     def reading_only(self) -> str:

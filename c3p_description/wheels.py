@@ -93,6 +93,72 @@ def first_on_pivot(robot: Any) -> Any:
     return first
 
 
+def steering_axes(robot: Any) -> Any:
+    """
+    Return which entries of the steering axes are joints, (n,) bool: one on each pivot that turns.
+
+    Of wheels on one pivot it is the first one with a steering motor, or without any the first.
+
+    Examples
+    --------
+    >>> from c3p_description import load
+    >>> steering_axes(load('tricycle_agv')).tolist()
+    [True, False, False]
+    >>> steering_axes(load('twin')).tolist()[:4]
+    [True, False, True, False]
+    """
+    axes = np.zeros(robot.count, bool)
+    first = first_on_pivot(robot)
+    for pivot in np.unique(first[~robot.fixed]):
+        on = np.flatnonzero((first == pivot) & ~robot.fixed)
+        axes[on[np.argmax(robot.steered[on])]] = True
+    return axes
+
+
+def steering_names(robot: Any) -> Any:
+    """
+    Return the steering joints that a robot has, each once.
+
+    Examples
+    --------
+    >>> from c3p_description import load
+    >>> steering_names(load('tricycle_agv'))
+    ('steering_joint_1',)
+    """
+    return tuple(robot.steering_joints[i] for i in np.flatnonzero(steering_axes(robot)))
+
+
+def joint_places(robot: Any) -> Any:
+    """
+    Return ``{joint: place}`` among (steering axes, wheels), each joint once.
+
+    A fixed wheel has no steering joint, and wheels on one pivot share theirs: `steering_axes`.
+
+    Examples
+    --------
+    >>> from c3p_description import load
+    >>> load('tricycle_agv').joint_places
+    {'steering_joint_1': 0, 'wheel_joint_1': 3, 'wheel_joint_2': 4, 'wheel_joint_3': 5}
+    """
+    names = [*robot.steering_joints, *robot.wheel_joints]
+    there = np.concatenate([steering_axes(robot), np.ones(robot.count, bool)])
+    return {names[i]: i for i in np.flatnonzero(there).tolist()}
+
+
+def effort_places(robot: Any) -> Any:
+    """
+    Return ``{joint: place}`` in an effort vector, each joint once, as `joint_places`.
+
+    Examples
+    --------
+    >>> from c3p_description import load
+    >>> load('tricycle_agv').effort_places
+    {'wheel_joint_1': 0, 'wheel_joint_2': 1, 'wheel_joint_3': 2, 'steering_joint_1': 3}
+    """
+    there = np.concatenate([np.ones(robot.count, bool), steering_axes(robot)])[:robot.efforts]
+    return {robot.effort_joints[i]: i for i in np.flatnonzero(there).tolist()}
+
+
 def angle_known(robot: Any) -> Any:
     """Return which wheels have a known steering angle, (n,) bool."""
     return robot.fixed | robot.steering_encoder
@@ -126,6 +192,21 @@ def sensed(robot: Any) -> Any:
     """Return the places of the joints with an encoder among (steering axes, wheels), (k,)."""
     return np.flatnonzero(np.concatenate([robot.steering_encoder & ~robot.fixed,
                                           robot.wheel_encoder]))
+
+
+def caster_inertia(robot: Any) -> Any:
+    """
+    Return rows ``[μ_e, μ_a, κ]`` (n, 3): what a caster weighs along its rolling line and its axle.
+
+    ``μ_e = m_l + m_w + I_wx/r²``, ``μ_a = m_l k² + (I_l + I_wz)/d²``, ``κ = m_l k/d`` with
+    ``k = 1 − c_l/d``. The link's centre of mass moves with ``s e + k u a`` when the pivot moves
+    with ``s e + u a``; the wheel's with ``s e``.
+    """
+    offset = robot.caster_offset
+    k = 1.0 - robot.link_com / offset
+    rolling = robot.link_mass + robot.wheel_mass + robot.wheel_spin_inertia / robot.wheel_radius**2
+    axle = robot.link_mass * k**2 + (robot.link_inertia + robot.wheel_yaw_inertia) / offset**2
+    return np.ascontiguousarray(np.column_stack([rolling, axle, robot.link_mass * k / offset]))
 
 
 def reading_only(robot: Any) -> str:

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from c3p_description.model import CasterRobot
+from c3p_description.wheels import steering_names
 from c3p_hardware.canopen.cia402 import MODE_CST, MODE_CSV
 from c3p_hardware.canopen.process_data import RATED_PERMILLE, DriveUnits
 from c3p_hardware.settings import CardError, CardSettings, DriveSettings, EncoderSettings
@@ -44,8 +45,8 @@ def card_settings(robot: CasterRobot, values: Any) -> CardSettings:
     Joint names, motors and torque limits are those of the `robot`. CardError names parameter,
     value and remedy.
     """
-    encoded = _joints(robot, 'encoders', values.encoders.joints, robot.steering_joints)
-    steered = [joint for joint in robot.steering_joints if joint in driven_joints(robot)]
+    encoded = _joints(robot, 'encoders', values.encoders.joints, steering_names(robot))
+    steered = [joint for joint in driven_joints(robot) if joint in robot.steering_joints]
     counted = _joints(robot, 'drives', values.drives.joints, [
         *(joint for joint in robot.wheel_joints if joint not in encoded), *steered])
     drives = _drives(robot, values, counted)
@@ -82,7 +83,7 @@ def driven_joints(robot: CasterRobot) -> dict[str, tuple[float, float]]:
 def _joints(robot: CasterRobot, group: str, given: Sequence[str], usual: Sequence[str]
             ) -> list[str]:
     """Return the joints of a group: those given, or the usual ones."""
-    known = [*robot.wheel_joints, *robot.steering_joints]
+    known = [*robot.wheel_joints, *steering_names(robot)]
     joints = [joint for joint in given if joint] or list(usual)
     for joint in joints:
         if joint not in known:

@@ -59,8 +59,8 @@ class GroupCommand:
         if sorted(self.joints) != sorted(driven):
             raise JointCommandError(f'joints = {self.joints}: must be the driven joints {driven}, '
                                     "each once, in the order of the controller's own joints")
-        names = list(robot.effort_joints)
-        self._order = np.array([names.index(joint) for joint in self.joints])
+        places = robot.effort_places
+        self._order = np.array([places[joint] for joint in self.joints])
         self._sign = robot.effort_sign[self._order]
 
     def encode(self, torque: Array) -> list[float]:
@@ -100,7 +100,7 @@ class TopicCommand:
         """Store names and signs."""
         self._robot = robot
         self._driven = driven_joints(robot)
-        self._passive = {*robot.steering_joints, *robot.wheel_joints} - set(self._driven)
+        self._passive = set(robot.joint_places) - set(self._driven)
         self._known: tuple[list[str], int] = ([], -1)
         self._places: list[tuple[int, int]] = []
         self._idle: list[int] = []
@@ -144,8 +144,8 @@ class TopicCommand:
         doubled = sorted({joint for joint in self._driven if owners.count(joint) > 1})
         if doubled:
             raise JointCommandError(f'joints {doubled} are named more than once')
-        wheels = list(self._robot.effort_joints)
-        self._places = [(wheels.index(joint), owners.index(joint)) for joint in self._driven]
+        places = self._robot.effort_places
+        self._places = [(places[joint], owners.index(joint)) for joint in self._driven]
         self._idle = [place for place, joint in enumerate(owners) if joint in self._passive]
         self._known = (names, count)
 

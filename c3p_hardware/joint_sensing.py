@@ -77,7 +77,9 @@ class JointSensing:
         # of each caster, None without a sensor; a wheel is counted by its drive or an encoder
         steering = [encoder_of.get(joint) for joint in robot.steering_joints]
         wheels = [drive_of.get(joint) or encoder_of.get(joint) for joint in robot.wheel_joints]
-        self._drives = [drive_of.get(joint) for joint in robot.effort_joints]
+        self._drives: list[Drive | None] = [None] * robot.efforts
+        for joint, place in robot.effort_places.items():
+            self._drives[place] = drive_of.get(joint)
         self._steering = [_Sensor(i, device, AbsoluteAngle(device.settings))
                           for i, device in enumerate(steering) if device is not None]
         self._wheels = [_WheelSensor(i, device, WheelAngle(_units(device)))

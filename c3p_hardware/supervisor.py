@@ -89,8 +89,8 @@ class Supervisor:
         self.drives = [drive for drive in drives if drive.settings.driven]
         self.devices: list[Device] = [*drives, *encoders]
         # place of each drive's joint in the torques and rates of the robot
-        joints = list(robot.effort_joints)
-        self._place = np.array([joints.index(drive.joint) for drive in self.drives])
+        places = robot.effort_places
+        self._place = np.array([places[drive.joint] for drive in self.drives])
         self.state = ArmState.DISARMED
         self.held = ''
         self.allowed = False

@@ -289,7 +289,9 @@ class JointCoding:
     def __init__(self, robot: CasterRobot) -> None:
         """Store names and signs."""
         self.robot = robot
-        self.names = [*robot.steering_joints, *robot.wheel_joints]
+        self.names = list(robot.joint_places)
+        # of a robot on ordinary casters all, in order
+        self._places = np.array(list(robot.joint_places.values()))
         self._sign = np.concatenate([robot.steering_sign, robot.wheel_sign])
         self._zero = np.concatenate([robot.steering_zero, np.zeros(robot.count)])
         # of position and velocity, one behind the other
@@ -298,11 +300,11 @@ class JointCoding:
         # of joints without an encoder a message need not have values
         self._fields = _Fields(list(robot.sensed_joints))
         self._sensed = robot.sensed
-        self._all_sensed = len(self._sensed) == len(self.names)
+        self._all_sensed = len(self._sensed) == 2 * robot.count
 
     def _complete(self, values: Array, fields: int) -> Array:
         """Return the values of `fields` for all joints: 0 for those without an encoder."""
-        complete = np.zeros((fields, len(self.names)))
+        complete = np.zeros((fields, 2 * self.robot.count))
         complete[:, self._sensed] = values.reshape(fields, -1)
         return complete.ravel()
 
@@ -358,35 +360,41 @@ class JointCoding:
         effort[n:] = wheel_torque[:n] * robot.wheel_sign
         if robot.efforts != n:
             effort[:n] = wheel_torque[n:] * robot.steering_sign
-        return values[:2 * n], values[2 * n:], effort
+        return (values[:2 * n][self._places], values[2 * n:][self._places],
+                effort[self._places])
 
 
 class EffortCoding:
     """
     Conversion between the efforts of JointState messages and torques of the model, N·m.
 
-    The joints are those of the wheels and, with steering motors, the steering joints. A message
+    The joints are those of the wheels and, with steering motors, the steering joints; each is
+    named once, and a fixed wheel has no steering joint. A message
     from ros2_control's topic bridge names all joints and gives efforts for those with motors
     alone; it is refused, because which effort belongs to which joint would be a guess.
     """
 
     def __init__(self, robot: CasterRobot) -> None:
         """Store names and signs."""
-        self.names = list(robot.effort_joints)
-        self._sign = robot.effort_sign
+        self.names = list(robot.effort_places)
+        self._places = np.array(list(robot.effort_places.values()))
+        self._sign = robot.effort_sign[self._places]
+        self._efforts = robot.efforts
         self._fields = _Fields(self.names)
 
     def read(self, message: JointFields) -> Array:
         """
-        Return the torques (robot.efforts,), N·m.
+        Return the torques (robot.efforts,), N·m; 0 where no joint is.
 
         Raises
         ------
         MessageError
             As `JointCoding.read`.
         """
-        return self._fields(message, 'effort') * self._sign
+        torque = np.zeros(self._efforts)
+        torque[self._places] = self._fields(message, 'effort') * self._sign
+        return torque
 
     def encode(self, torque: Array) -> Array:
         """Return the efforts of `names` for torques of the model, N·m."""
-        return torque * self._sign
+        return torque[self._places] * self._sign

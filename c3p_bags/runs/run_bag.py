@@ -77,9 +77,9 @@ class _Messages:
     def __init__(self, types: dict[str, Any], robot: CasterRobot) -> None:
         self.types = types
         self.robot = robot
-        self.names = [*robot.steering_joints, *robot.wheel_joints]
+        self.names = list(robot.joint_places)
+        self.places = list(robot.joint_places.values())
         self.sign = np.concatenate([robot.steering_sign, robot.wheel_sign])
-        self.zero = np.concatenate([robot.steering_zero, np.zeros(robot.count)])
 
     def _header(self, ns: int, frame: str) -> Any:
         return self.types['std_msgs/msg/Header'](
@@ -87,19 +87,22 @@ class _Messages:
 
     def joints(self, ns: int, log: RunLog, k: int) -> Any:
         of = log.joints
-        pair = np.concatenate
+
+        def pair(*values: Array) -> Array:
+            return (self.sign * np.concatenate(values))[self.places]
+
         return self.types[TYPES['joint_states']](
             self._header(ns, ''), self.names,
-            self.sign * (pair([of.steering[k], of.wheel_angle[k]]) - self.zero),
-            self.sign * pair([of.steering_rate[k], of.wheel_rate[k]]),
-            self.sign * pair([self._turning(of.wheel_torque[k]),
-                              of.wheel_torque[k, :self.robot.count]]))
+            pair(of.steering[k] - self.robot.steering_zero, of.wheel_angle[k]),
+            pair(of.steering_rate[k], of.wheel_rate[k]),
+            pair(self._turning(of.wheel_torque[k]), of.wheel_torque[k, :self.robot.count]))
 
     def efforts(self, ns: int, efforts: Series, k: int) -> Any:
         none = np.zeros(0)
+        places = self.robot.effort_places
         return self.types[TYPES['wheel_effort']](
-            self._header(ns, ''), list(self.robot.effort_joints), none, none,
-            efforts.value[k] * self.robot.effort_sign)
+            self._header(ns, ''), list(places), none, none,
+            (efforts.value[k] * self.robot.effort_sign)[list(places.values())])
 
     def _turning(self, torque: Array) -> Array:
         """Return the torques of the steering axes, 0 without motors."""

@@ -120,6 +120,8 @@ def _joints(robot: CasterRobot, table: FieldTable) -> TopicRows | None:
     place = order[n:] if robot.efforts == n else np.concatenate([order[n:], order[:n]])
     torque = (effort[:, place] * robot.effort_sign if effort.shape[1] == len(names)
               else np.full((len(table.rows), robot.efforts), np.nan))
+    # wheels on one pivot share its motor
+    torque[:, ~np.isin(np.arange(robot.efforts), list(robot.effort_places.values()))] = 0.0
     # nan is a torque that is not measured; an infinite one is not a torque
     infinite = np.isinf(torque).any(axis=1)
     torque = np.where(np.isinf(torque), np.nan, torque)
@@ -161,11 +163,13 @@ def effort_reader(robot: CasterRobot) -> Reader:
     """Return a reader of JointState messages that carry efforts: torque (k, robot.efforts)."""
     def read(table: FieldTable) -> TopicRows | None:
         stamp, _, names, _, _, effort = table.fields
-        order = _places(names, robot.effort_joints, effort)
+        order = _places(names, list(robot.effort_places), effort)
         if order is None:
             return None
-        torque = effort[:, order] * robot.effort_sign
-        return _kept(table, ~np.isinf(torque).any(axis=1), stamp, torque)
+        torque: Array = np.zeros((len(effort), robot.efforts))
+        places = list(robot.effort_places.values())
+        torque[:, places] = effort[:, order] * robot.effort_sign[places]
+        return _kept(table, np.logical_not(np.isinf(torque).any(axis=1)), stamp, torque)
 
     return _by_table(read)
 

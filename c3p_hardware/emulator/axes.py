@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from c3p_description.model import CasterRobot
+from c3p_description.wheels import steering_names
 from c3p_hardware.emulator.absolute_encoder import EncoderCard
 from c3p_hardware.emulator.drive_device import DriveDevice
 from c3p_hardware.emulator.motor_drive import DriveCard
@@ -149,7 +150,7 @@ def make_drives(settings: EmulatedDevices, robot: CasterRobot, send: Send
 def make_encoders(settings: EmulatedDevices, robot: CasterRobot, send: Send
                   ) -> tuple[list[EncoderDevice], list[int]]:
     """Return the encoders, and the places of their joints as in `DriveOfJoint`."""
-    joints = settings.encoder_joints or robot.steering_joints
+    joints = settings.encoder_joints or steering_names(robot)
     drives = len(settings.drive_joints) or robot.count + len(_steered(robot))
     cards = settings.cards(settings.encoder, ENCODER_VALUES, joints)
     ids = settings.of('encoder_ids', joints, max(11, drives + 1))
@@ -160,13 +161,17 @@ def make_encoders(settings: EmulatedDevices, robot: CasterRobot, send: Send
 
 def _steered(robot: CasterRobot) -> tuple[str, ...]:
     """Return the steering joints with a motor."""
-    return tuple(j for j, motor in zip(robot.steering_joints, robot.steered, strict=True) if motor)
+    return tuple(joint for joint, place in robot.effort_places.items()
+                 if place >= robot.count and robot.actuated[place])
 
 
 def _places(robot: CasterRobot, joints: Sequence[str]) -> list[int]:
     """Return the places of joints among the wheels, then the steering joints."""
-    known = [*robot.wheel_joints, *robot.steering_joints]
+    # steering axes are before the wheels there
+    known = {joint: (place + robot.count) % (2 * robot.count)
+             for joint, place in robot.joint_places.items()}
     for joint in joints:
         if joint not in known:
-            raise ValueError(f'joint {joint!r}: {robot.name} has only {", ".join(known)}')
-    return [known.index(joint) for joint in joints]
+            raise ValueError(f'joint {joint!r}: {robot.name} has only '
+                             f'{", ".join(sorted(known, key=known.__getitem__))}')
+    return [known[joint] for joint in joints]

@@ -134,7 +134,7 @@ def mjcf(robot: CasterRobot, shape: BodyShape, friction: ArrayLike = 0.8,
     Returns
     -------
     str
-        Motors are named as `motor_joints`, in this order, then ``push_x``, ``push_y`` and
+        Motors are named as ``robot.effort_places``, in this order, then ``push_x``, ``push_y`` and
         ``push_yaw``, which act at the origin of ``base_link`` and turn with it.
 
     Raises
@@ -153,7 +153,7 @@ def mjcf(robot: CasterRobot, shape: BodyShape, friction: ArrayLike = 0.8,
     forks = ''.join(_fork(robot, shape, i, base)
                     for i in np.unique(pivots(robot.hip_position)).tolist())
     motors = ''.join(f'<motor name={name} joint={name}/>'
-                     for name in map(quoteattr, motor_joints(robot)))
+                     for name in map(quoteattr, robot.effort_places))
     scrub = ''.join(_scrub(robot, i) for i in range(robot.count))
     contacts = ''.join(
         f'<pair name="tyre_{i + 1}" geom1="ground" geom2="tyre_{i + 1}" '
@@ -197,24 +197,6 @@ def mjcf(robot: CasterRobot, shape: BodyShape, friction: ArrayLike = 0.8,
   </actuator>
 </mujoco>
 """
-
-
-def motor_joints(robot: CasterRobot) -> tuple[str, ...]:
-    """
-    Return the joints with an entry in an effort vector that the robot has, each once.
-
-    A fixed wheel has no steering joint, and wheels on one pivot share theirs.
-
-    Examples
-    --------
-    >>> from c3p_description import load
-    >>> motor_joints(load('tricycle_agv'))
-    ('wheel_joint_1', 'wheel_joint_2', 'wheel_joint_3', 'steering_joint_1')
-    """
-    n = robot.count
-    exists = np.concatenate([np.ones(n, bool), ~robot.fixed])
-    return tuple(dict.fromkeys(
-        name for name, there in zip(robot.effort_joints, exists, strict=False) if there))
 
 
 def _held_level(robot: CasterRobot, tilt: float) -> str:

@@ -16,7 +16,7 @@ from c3p_description.reading.loader import describes_urdf, load_casters
 from c3p_description.wheels import first_on_pivot
 from c3p_kinematics.rolling import rolling_rates
 from c3p_simulation.contact_plant.installed_mujoco import installed_mujoco
-from c3p_simulation.contact_plant.mujoco_model import BodyShape, gravity, mjcf, motor_joints
+from c3p_simulation.contact_plant.mujoco_model import BodyShape, gravity, mjcf
 from c3p_simulation.contact_plant.mujoco_tyres import set_tyres, stand, tyre_geoms, wheel_loads
 from c3p_simulation.plants.checks import FallenError, PlantError, per_caster, positive
 from c3p_simulation.plants.floor import FloorPatch, checked_patch, friction_at
@@ -118,16 +118,13 @@ class MujocoPlant(PushedPlant):
         """Find the coordinates of the joints, and the motor of each entry of an effort vector."""
         robot = self._robot
         # all joints have one coordinate, which is also the index of its rate
-        place = {name: int(self._model.joint(name).qposadr[0])
-                 for name in {*motor_joints(robot), *robot.wheel_joints, *(
-                     name for name, fixed in zip(robot.steering_joints, robot.fixed, strict=True)
-                     if not fixed)}}
+        place = {name: int(self._model.joint(name).qposadr[0]) for name in robot.joint_places}
         self._wheel = np.array([place[name] for name in robot.wheel_joints])
         # of a fixed wheel any coordinate, times 0
         self._steering = np.array([place.get(name, 0) for name in robot.steering_joints])
         self._steers = np.where(robot.fixed, 0.0, 1.0)
         self._still = np.where(robot.fixed, robot.steering_zero, 0.0)
-        motors = motor_joints(robot)
+        motors = list(robot.effort_places)
         self._turned = np.flatnonzero(robot.actuated)
         self._motor = np.array([motors.index(robot.effort_joints[i]) for i in self._turned])
         self._motors = len(motors)

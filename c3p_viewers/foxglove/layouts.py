@@ -12,7 +12,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
+import numpy as np
+
 from c3p_description.model import CasterRobot
+from c3p_description.wheels import steering_axes
 from c3p_plots.palette import caster_colour
 from c3p_viewers.foxglove.scene_channel import NUMBERS, SCENE
 
@@ -70,18 +73,22 @@ def _wheels(robot: CasterRobot) -> tuple[Plot, ...]:
     """Return the plots with a curve per caster, and that of the measure."""
     slip = '/sensed_kinematics/wheel_slip'
     casters = range(robot.count)
+    axes = np.flatnonzero(steering_axes(robot)).tolist()
+    angles = list(robot.joint_places)
+    efforts = list(robot.effort_places)
     return (
         Plot('steering', 'steering [rad]', tuple(
-            Curve(f'caster {i + 1}', caster_colour(i), f'/joint_states.position[{i}]',
-                  f'/joint_states/{robot.steering_joints[i]}/position') for i in casters)),
+            Curve(f'caster {i + 1}', caster_colour(i),
+                  f'/joint_states.position[{angles.index(robot.steering_joints[i])}]',
+                  f'/joint_states/{robot.steering_joints[i]}/position') for i in axes)),
         Plot('torque', 'commanded wheel torque [N·m]', tuple(
             Curve(f'wheel {i + 1}', caster_colour(i), f'/wheel_effort.effort[{i}]',
                   f'/wheel_effort/{robot.wheel_joints[i]}/effort') for i in casters)),
         *([Plot('turning', 'commanded steering torque [N·m]', tuple(
             Curve(f'caster {i + 1}', caster_colour(i),
-                  f'/wheel_effort.effort[{robot.count + i}]',
+                  f'/wheel_effort.effort[{efforts.index(robot.steering_joints[i])}]',
                   f'/wheel_effort/{robot.steering_joints[i]}/effort')
-            for i in casters if robot.steered[i]))] if robot.efforts > robot.count else []),
+            for i in axes if robot.steered[i]))] if robot.efforts > robot.count else []),
         Plot('slip', 'slip of each wheel [m/s]', tuple(
             Curve(f'wheel {i + 1}', caster_colour(i), f'{slip}.position[{i}]',
                   f'{slip}/{robot.wheel_joints[i]}/position') for i in casters)),

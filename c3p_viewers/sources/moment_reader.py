@@ -93,8 +93,7 @@ class MomentReader(NewestMessages):
         torque = self.value('wheel_effort', now, lambda message: picked(
             message, robot.wheel_joints, 'effort') * robot.wheel_sign)
         turning = None if robot.efforts == robot.count else self.value(
-            'wheel_effort', now, lambda message: picked(
-                message, robot.steering_joints, 'effort') * robot.steering_sign)
+            'wheel_effort', now, lambda message: steering_torque(robot, message))
         residual, suspect = self.value(SLIP, now, self._slip) or (None, None)
         return Moment(
             (stamp - self._first) * 1e-9, steering, steering_rate, wheel_angle, wheel_rate,
@@ -161,3 +160,12 @@ def _planned(message: Any, frame: str) -> Array:
     if not places:
         raise MessageError('no points; the trajectory must have at least one')
     return finite([(place.x, place.y) for place in places], 'points')
+
+
+def steering_torque(robot: CasterRobot, message: Any) -> Array:
+    """Return the torques of the steering axes (n,), N·m; 0 where no joint is."""
+    places = {joint: place - robot.count for joint, place in robot.effort_places.items()
+              if place >= robot.count}
+    torque = np.zeros(robot.count)
+    torque[list(places.values())] = picked(message, list(places), 'effort')
+    return torque * robot.steering_sign

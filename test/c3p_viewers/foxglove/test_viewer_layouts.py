@@ -15,6 +15,7 @@ pytest.importorskip('rosbags', reason='pip install rosbags')
 from rosbags.interfaces import Nodetype  # noqa: E402
 
 from c3p_bags.storage.bag_writer import message_types  # noqa: E402
+from c3p_description import load  # noqa: E402
 from c3p_description.model import CasterRobot  # noqa: E402
 from c3p_viewers.foxglove.layouts import (  # noqa: E402
     SIGMA_MIN,
@@ -136,6 +137,21 @@ def test_steering_motors_have_a_plot_by_the_places_of_their_efforts():
     for curve, joint in zip(turning.curves, robot.steering_joints[1:3], strict=True):
         place = int(re.search(r'\[(\d+)\]', curve.foxglove).group(1))
         assert robot.effort_joints[place] == joint and joint in curve.plotjuggler
+
+
+@pytest.mark.parametrize('name', ['tricycle_agv', 'twin', 'amr', 'c3p'])
+def test_curves_are_at_the_places_of_the_joints_in_the_messages(name):
+    robot = load(name)
+    names = {'joint_states': list(robot.joint_places), 'wheel_effort': list(robot.effort_places)}
+    curves = [curve for plot in plots(robot) for curve in plot.curves]
+    shown = []
+    for curve in curves:
+        found = re.fullmatch(r'/(joint_states|wheel_effort)\.\w+\[(\d+)\]', curve.foxglove)
+        if found:
+            topic, place = found.groups()
+            shown.append(names[topic][int(place)])
+            assert curve.plotjuggler.split('/')[1:3] == [topic, shown[-1]]
+    assert set(shown) == set(robot.joint_places)
 
 
 def test_the_numbers_are_as_their_schema_says(robot, source):
