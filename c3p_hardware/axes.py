@@ -45,6 +45,11 @@ def card_settings(robot: CasterRobot, values: Any) -> CardSettings:
     Joint names, motors and torque limits are those of the `robot`. CardError names parameter,
     value and remedy.
     """
+    if robot.fixed.any():
+        fixed = ', '.join(robot.wheel_joints[i] for i in np.flatnonzero(robot.fixed))
+        raise CardError(f'robot {robot.name}: {fixed} are fixed wheels: the hardware interface '
+                        'derives and checks angles of wheels that all steer; drive this robot '
+                        'through ros2_control, docs/ros2_control.md')
     encoded = _joints(robot, 'encoders', values.encoders.joints, steering_names(robot))
     steered = [joint for joint in driven_joints(robot) if joint in robot.steering_joints]
     counted = _joints(robot, 'drives', values.drives.joints, [

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Axes from parameters: joints, channels, gears, and refusals that name value and remedy."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from robots import caster_robots
 
+from c3p_description import load
 from c3p_description.model import CasterRobot
 from c3p_hardware.axes import card_settings, driven_joints
 from c3p_hardware.canopen.bus_load import axes_load, bus_load
@@ -75,6 +78,20 @@ def test_lists_follow_the_joints_that_are_named():
 def test_what_cannot_work_is_refused_with_parameter_value_and_remedy(parameters, text):
     with pytest.raises(CardError, match=text):
         settings_of(**parameters)
+
+
+def test_a_robot_with_fixed_wheels_is_refused_by_the_names_of_its_wheels():
+    with pytest.raises(CardError, match='robot tricycle_agv: wheel_joint_2, wheel_joint_3 are '
+                                        'fixed wheels.*ros2_control'):
+        settings_of(load('tricycle_agv'))
+
+
+def test_wheels_on_one_pivot_share_its_encoder_and_its_drive():
+    twin = replace(load('twin'), steered=True, steering_torque_limit=2.0)
+    shared = [f'steering_joint_{k}' for k in (1, 3, 5, 7)]
+    settings = settings_of(twin, drives__rated_torque=[1.0])
+    assert [e.joint for e in settings.encoders] == shared
+    assert [d.joint for d in settings.drives] == [*twin.wheel_joints, *shared]
 
 
 def test_two_casters_with_both_sensors_must_be_apart():
