@@ -164,6 +164,19 @@ def angle_known(robot: Any) -> Any:
     return robot.fixed | robot.steering_encoder
 
 
+def shown_axes(robot: Any) -> Any:
+    """
+    Return the steering axes whose angle is measured, each once, as their places (k,).
+
+    Examples
+    --------
+    >>> from c3p_description import load
+    >>> shown_axes(load('tricycle_agv')).tolist(), shown_axes(load('twin')).tolist()
+    ([0], [0, 2, 4, 6])
+    """
+    return np.flatnonzero(steering_axes(robot) & robot.steering_encoder)
+
+
 def believed(robot: Any) -> Any:
     """Return the wheels across which only the tyre holds, (n,) bool."""
     return robot.fixed | (robot.caster_offset == 0.0)

@@ -28,6 +28,7 @@ from c3p_bags.runs.metrics import (
 )
 from c3p_bags.runs.run_log import RunLog, between, held
 from c3p_description.model import Array, CasterRobot
+from c3p_description.wheels import shown_axes
 from c3p_kinematics.se2 import to_floor, wrap
 from c3p_plots import style
 
@@ -67,6 +68,11 @@ def commanded_steering(log: RunLog, robot: CasterRobot) -> Array:
     return angle
 
 
+def axis_word(robot: CasterRobot) -> str:
+    """Return what turns at the pivots of a robot, for its pictures: casters, or other wheels."""
+    return 'wheel' if robot.reading_only else 'caster'
+
+
 def draw_steering(axes: Axes, log: RunLog, robot: CasterRobot, metrics: Mapping[str, Any],
                   start: float) -> None:
     """Draw the steering panel; `start` is the goal's arrival, s."""
@@ -74,19 +80,23 @@ def draw_steering(axes: Axes, log: RunLog, robot: CasterRobot, metrics: Mapping[
     time, steering = style.thin(log.joints.time, mapped.unwrapped(log.joints.steering))
     time = time - start
     steering = np.degrees(steering)
+    axles = shown_axes(robot).tolist()
+    if not axles:
+        style.absent(axes, 'no steering angle is measured')
+        return
     if log.cmd_vel is not None:
         (command,) = style.thin(commanded_steering(log, robot))
-        spread = np.ptp(command, axis=1)
+        spread = np.ptp(command[:, axles], axis=1)
         shared = not np.any(spread[np.isfinite(spread)] > SAME_DIRECTION)
-        for i in range(1 if shared else robot.count):
+        for i in axles[:1] if shared else axles:
             middle = np.degrees(command[:, i])
             band = np.degrees(ALIGNED)
             axes.fill_between(time, middle - band, middle + band, linewidth=0, alpha=0.25,
                               color=style.GREY if shared else style.caster_colour(i),
-                              label='commanded ±10°' if i == 0 else None)
-    for i in range(robot.count):
+                              label='commanded ±10°' if i == axles[0] else None)
+    for i in axles:
         axes.plot(time, steering[:, i], color=style.caster_colour(i), linewidth=style.LINE,
-                  linestyle=style.caster_dash(i), label=f'caster {i + 1}')
+                  linestyle=style.caster_dash(i), label=f'{axis_word(robot)} {i + 1}')
     aligned = metrics.get('align_time_s')
     if aligned:
         axes.axvline(aligned, color=style.REFERENCE, linewidth=0.8, linestyle=':')
@@ -177,9 +187,10 @@ def _page(robot: CasterRobot, metrics: Mapping[str, Any]) -> tuple[Figure, GridS
     """Return the page with its headline, and the grid of its panels."""
     x, y, yaw = metrics['goal_pose']
     end = f'reached in {metrics["time_s"]:.1f} s' if metrics['reached'] else 'goal NOT reached'
-    aligned = ('casters not aligned' if metrics['align_time_s'] is None else
-               f'casters aligned after {metrics["align_time_s"]:.2f} s')
-    parts = [aligned,
+    word = axis_word(robot)
+    aligned = (f'{word}s not aligned' if metrics['align_time_s'] is None else
+               f'{word}s aligned after {metrics["align_time_s"]:.2f} s')
+    parts = [*([aligned] if shown_axes(robot).size else []),
              f'path error max {_value(metrics, "path_error_max_m", ".2f", 100)} cm, '
              f'rms {_value(metrics, "path_error_rms_m", ".2f", 100)} cm',
              f'final error {_value(metrics, "final_error_m", ".2f", 100)} cm, '
@@ -261,7 +272,7 @@ def _torques(axes: Axes, log: RunLog, robot: CasterRobot, start: float) -> None:
 
 def near_limits(torque: Array, robot: CasterRobot) -> Array:
     """Return the limits of the steering motors, none where the torques are far below all."""
-    limit = robot.steering_torque_limit[robot.steered]
+    limit = robot.effort_limit[robot.count:][robot.actuated[robot.count:]]
     known = torque[np.isfinite(torque)]
     return limit if np.any(np.abs(known) > FAR * limit.min(initial=np.inf)) else limit[:0]
 
@@ -274,7 +285,7 @@ def limited_torques(axes: Axes, time: Array, torque: Array, robot: CasterRobot,
     `torque` (k, efforts) [N·m] of `robot` at `time` (k,) [s]. Only steering axes with a motor have
     a line, and no legend: their colours are those of the wheels.
     """
-    motors = robot.steered if steering else np.ones(robot.count, bool)
+    motors = robot.actuated[robot.count:] if steering else np.ones(robot.count, bool)
     limit = (near_limits(torque[:, robot.count:], robot) if steering else
              robot.torque_limit[robot.driven])
     for i in np.flatnonzero(motors):

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Circle
 from matplotlib.ticker import MaxNLocator
 
-from c3p_bags.report.drive_page import near_limits
+from c3p_bags.report.drive_page import axis_word, near_limits
 from c3p_bags.report.path import draw_robots
 from c3p_bags.report.run import AnalysedRun
 from c3p_bags.report.sheet import at_least, dress, legend, line
@@ -16,6 +16,7 @@ from c3p_bags.runs import mapped
 from c3p_bags.runs.metrics import pose_at
 from c3p_bags.runs.run_log import Motion, between
 from c3p_description.model import Array
+from c3p_description.wheels import shown_axes
 from c3p_plots import style
 from c3p_plots.palette import INK, MUTED
 
@@ -157,9 +158,12 @@ def draw_steering(axes: Axes, run: AnalysedRun) -> None:
     """Draw the steering angles, continuous."""
     dress(axes, 'steering [°]')
     angle = mapped.computed(np.degrees, mapped.unwrapped(run.log.joints.steering))
-    for i in range(run.robot.count):
+    for i in shown_axes(run.robot).tolist():
         line(axes, run.log.joints.time, angle[:, i], color=style.caster_colour(i),
-             label=f'caster {i + 1}', linestyle=style.caster_dash(i))
+             label=f'{axis_word(run.robot)} {i + 1}', linestyle=style.caster_dash(i))
+    if not axes.lines:
+        style.absent(axes, 'no steering angle is measured')
+        return
     at_least(axes, 20.0)
     axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 1.5, 3, 4.5, 9, 10]))
     legend(axes)
@@ -168,6 +172,9 @@ def draw_steering(axes: Axes, run: AnalysedRun) -> None:
 def draw_measure(axes: Axes, run: AnalysedRun) -> None:
     """Draw the singularity measure."""
     dress(axes, 'σ_min [1]')
+    if run.robot.reading_only:
+        style.absent(axes, 'of casters with all encoders')
+        return
     axes.axhspan(0.0, NEAR, color=style.ALERT, alpha=0.12, linewidth=0,
                  label=f'near a singularity, below {NEAR}')
     line(axes, run.log.joints.time, run.sigma, color=INK, label='smallest singular value')
@@ -184,7 +191,8 @@ def draw_torque(axes: Axes, run: AnalysedRun, steering: bool = False) -> None:
     time, torque = run.log.torque
     of = torque[:, robot.count:] if steering else torque
     name = 'steering' if steering else 'wheel'
-    for i in np.flatnonzero(robot.steered) if steering else range(robot.count):
+    turned = robot.actuated[robot.count:]
+    for i in np.flatnonzero(turned) if steering else range(robot.count):
         if i < of.shape[1] and np.isfinite(of[:, i]).any():
             line(axes, time, of[:, i], linewidth=0.9, **style.caster_marks(int(i)),
                  label=f'{name} {i + 1}')

@@ -81,7 +81,8 @@ def draw_robot(axes: Axes, robot: CasterRobot, pose: Array, steering: Array,
         hip = robot.hip_position[i]
         angle = steering[i]
         forward = np.array([-np.sin(angle), np.cos(angle)])
-        contact = hip - robot.caster_offset[i] * forward
+        axle = np.array([np.cos(angle), np.sin(angle)])
+        contact = hip - robot.caster_offset[i] * forward + robot.lateral_offset[i] * axle
         fork = _on_floor(pose, np.array([hip, contact]))
         tyre = _on_floor(pose, contact + np.outer([-1.0, 1.0], robot.wheel_radius[i] * forward))
         axes.plot(*fork.T, color=style.REFERENCE, linewidth=0.8, alpha=strength, zorder=4)

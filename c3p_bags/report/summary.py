@@ -148,7 +148,7 @@ def _singular(run: AnalysedRun, numbers: Mapping[str, Any]) -> Answer:
     found = numbers['singularity']
     blocked = found['blocked_s']
     if found['freedoms'] is None:
-        return Answer(question, 'Not known', 'The robot is for reading only: '
+        return Answer(question, 'Not known', 'The measure is of casters with all encoders; here '
                       f'{run.robot.reading_only}.', 'none', 'wheels')
     if found['freedoms'] < 3:
         return Answer(question, 'Always', f'The motors accelerate {found["freedoms"]} of 3 '

@@ -18,6 +18,7 @@ from c3p_bags.runs import mapped
 from c3p_bags.runs.run_log import Motion, RunLog, held
 from c3p_bags.runs.smoothness import rms, run_smoothness
 from c3p_description.model import Array, CasterRobot
+from c3p_description.wheels import shown_axes
 from c3p_kinematics.se2 import compose, inverse, wrap
 from c3p_kinematics.singularity import always_actuated
 
@@ -92,16 +93,19 @@ def alignment(log: RunLog, robot: CasterRobot) -> Alignment | None:
     Return the angle between each caster's rolling line and the commanded travel of its hip.
 
     ``cmd_vel`` moves the hip at m with ``v + ω ẑ×m``; the rolling line e = (−sin θ_s, cos θ_s) has
-    no direction, so angles count modulo 180°.
+    no direction, so angles count modulo 180°. It is NaN for wheels whose angle is not measured.
     """
     if log.cmd_vel is None:
         return None
+    unknown = np.setdiff1d(np.arange(robot.count), shown_axes(robot))
+
     def between(twist: Array, steering: Array) -> Array:
         command = hip_velocity(robot, twist)
         line = np.stack([-np.sin(steering), np.cos(steering)], axis=-1)
         across = command[..., 0] * line[..., 1] - command[..., 1] * line[..., 0]
         angle = np.arctan2(np.abs(across), np.abs(np.sum(command * line, axis=-1)))
         angle[~(np.hypot(command[..., 0], command[..., 1]) > COMMANDED_SPEED)] = np.nan
+        angle[..., unknown] = np.nan
         return angle
 
     return Alignment(log.joints.time, mapped.computed(
@@ -119,11 +123,13 @@ def align_time(log: RunLog, robot: CasterRobot, start: float, end: float) -> flo
     """
     Return how long after `start` all casters are aligned for good, s.
 
-    0 when they always are, and for motors that reach every acceleration at any steering angles:
-    such a robot waits for no caster. None when a caster is not at `end`, when its command ends
-    before it is, or when there is no ``cmd_vel``.
+    0 when they always are, and for casters whose motors reach every acceleration at any steering
+    angles: such a robot waits for no caster. None when a caster is not at `end`, when its command
+    ends before it is, when there is no ``cmd_vel``, or when no steering angle is measured.
     """
-    if log.cmd_vel is not None and always_actuated(robot):
+    if not shown_axes(robot).size:
+        return None
+    if log.cmd_vel is not None and always_actuated(robot) and not robot.reading_only:
         return 0.0
     found = alignment(log, robot)
     if found is None:

@@ -196,7 +196,13 @@ def drive(robot: CasterRobot, kind: str, seed: int, duration: float,
     plant, controller : str
     sensors : SensorSettings, optional
     rate : float, Hz
+
+    Raises
+    ------
+    ModelError
+        The robot has wheels other than casters, whose joints the scenes do not block.
     """
+    robot.require_casters('scenes of slip')
     base: Any
     if plant == 'mujoco':
         base = MujocoPlant(robot, patches=oil_patches(seed) if kind == 'oil' else ())

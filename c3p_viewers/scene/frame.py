@@ -85,6 +85,8 @@ def casters(robot: CasterRobot, steering: ArrayLike, settings: SceneSettings) ->
     _, (angles,) = batched(robot.count, steering=(steering, robot.count))
     cos, sin = np.cos(angles[0]), np.sin(angles[0])
     along = np.column_stack([-sin, cos])
+    across = np.column_stack([cos, sin])
+    contact = (robot.hip_position - robot.caster_offset[:, None] * along
+               + robot.lateral_offset[:, None] * across)
     return Casters(robot, settings, length_scale(robot), robot.hip_position.mean(axis=0),
-                   robot.hip_position - robot.caster_offset[:, None] * along, along,
-                   np.column_stack([cos, sin]))
+                   contact, along, across)

@@ -65,7 +65,8 @@ def robot_geometry(robot: CasterRobot, near: float, outline: Any) -> dict[str, A
     limit = robot.torque_limit[robot.driven]
     return {
         'name': robot.name, 'hips': np.round(robot.hip_position, 5).tolist(),
-        'offset': robot.caster_offset.tolist(), 'radius': robot.wheel_radius.tolist(),
+        'offset': robot.caster_offset.tolist(), 'beside': robot.lateral_offset.tolist(),
+        'radius': robot.wheel_radius.tolist(),
         'driven': [bool(driven) for driven in robot.driven], 'near': near,
         'outline': np.round(outline, 5).tolist(),
         'reach': float(np.linalg.norm(robot.hip_position, axis=1).max()),

@@ -13,7 +13,7 @@
     });
   }
   const runs = REPORT.runs.map(run => ({...run, time: new Float32Array(bytes(run.time)),
-    pose: run.pose.map(unpack), steering: run.steering.map(unpack), sigma: unpack(run.sigma),
+    pose: run.pose.map(unpack), steering: run.steering.map(unpack), sigma: run.sigma && unpack(run.sigma),
     slip: run.slip.map(unpack), odom: run.odom && run.odom.map(unpack)}));
   const end = Math.max(...runs.map(run => run.end), 1e-3), full = () => [0, end];
   const css = Robot.css, root = document.documentElement, made = [];
@@ -203,7 +203,7 @@
   }
   function draw({run, canvas, text, name}) {
     const [g, width, height] = Robot.fit(canvas), at = index(run.time, now), robot = run.robot;
-    const pose = run.pose.map(at), steering = run.steering.map(at), sigma = at(run.sigma);
+    const pose = run.pose.map(at), steering = run.steering.map(at), sigma = run.sigma && at(run.sigma);
     const slip = run.slip.map(at), goal = run.goals.find(one => now >= one[0] && now <= one[1]);
     const event = run.events.find(one => now >= one[0] && now <= one[1]);
     const view = {x: pose[0], y: pose[1], scale: Math.min(width, height) / (4.4 * robot.reach)};
@@ -214,7 +214,7 @@
     Robot.draw(g, p, robot, {pose, steering, sigma, slip,
                              suspect: event && event[2] >= 0 ? event[2] : null});
     const words = `${name}${now.toFixed(2)} s: x ${pose[0].toFixed(3)} m, y ${pose[1].toFixed(3)} m, `
-      + `yaw ${(pose[2] * 180 / Math.PI).toFixed(1)}°; σ_min ${sigma.toFixed(3)}`
+      + `yaw ${(pose[2] * 180 / Math.PI).toFixed(1)}°${run.sigma ? `; σ_min ${sigma.toFixed(3)}` : ""}`
       + (event ? `; ${event[2] >= 0 ? "wheel " + (event[2] + 1) : "a wheel"} slips` : "");
     text.textContent = words;
     canvas.setAttribute("aria-label", "robot from above at " + words);

@@ -52,7 +52,7 @@ const Robot = (() => {
     };
   }
 
-  /* robot: hips, offset, radius, driven, outline, colours; state: pose, steering and, if known,
+  /* robot: hips, offset, beside, radius, driven, outline, colours; state: pose, steering and, if known,
      sigma, lost, slip [m/s], suspect, twist */
   function draw(g, p, robot, state) {
     const pose = state.pose, reach = robot.reach, ink = css("ink"), muted = css("muted");
@@ -62,7 +62,9 @@ const Robot = (() => {
     robot.hips.forEach((hip, i) => {
       const forward = [-Math.sin(state.steering[i]), Math.cos(state.steering[i])];
       const on = (k, at) => [at[0] + k * forward[0], at[1] + k * forward[1]];
-      const contact = on(-robot.offset[i], hip), colour = robot.colours[i];
+      /* the axle is to the right of the rolling direction */
+      const aside = [hip[0] + robot.beside[i] * forward[1], hip[1] - robot.beside[i] * forward[0]];
+      const contact = on(-robot.offset[i], aside), colour = robot.colours[i];
       if (robot.driven[i] && sigma != null)
         p.line([on(-3 * reach, contact), on(3 * reach, contact)].map(q => floor(pose, q)),
                sigmaColour(sigma), 1.2, robot.dashes[i].length ? robot.dashes[i] : [12, 3]);

@@ -2,6 +2,7 @@
 """Figures of runs whose answers are known because the runs are made of formulas."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from c3p_bags.runs.metrics import (
     truth_in_odom,
 )
 from c3p_bags.runs.run_log import Goal, Health, Joints, Motion, RunLog, Series, Slip
+from c3p_description import load
 
 RATE = 100.0
 TIME = np.arange(0.0, 20.0, 1.0 / RATE)
@@ -130,6 +132,24 @@ def test_before_the_first_command_nothing_is_asked():
     run = log(steering=0.0)
     late = Series(np.array([50.0]), np.array([[0.3, 0.0, 0.0]]))
     assert align_time(RunLog(run.path, 0, run.joints, cmd_vel=late), C3P, 0.0, 20.0) == 0.0
+
+
+def test_modules_are_aligned_when_they_have_turned_and_fixed_wheels_do_not_count():
+    # the module turns from 0 to −90° in three seconds; the fixed wheels stand at theirs
+    steering = -np.pi / 2 * np.clip((TIME - 1.0) / 3.0, 0.0, 1.0)
+    run = log(steering=steering, cmd=forward())
+    tricycle = load('tricycle_agv')
+    assert align_time(run, tricycle, 1.0, np.inf) == pytest.approx(8 / 3, abs=1.01 / RATE)
+    assert np.isnan(alignment(run, tricycle).angle[:, 1:]).all()
+    swerve = load('swerve')
+    joints = run.joints._replace(steering=np.tile(steering[:, None], 4))
+    turned = RunLog(run.path, 0, joints, cmd_vel=run.cmd_vel)
+    assert align_time(turned, swerve, 1.0, np.inf) == pytest.approx(8 / 3, abs=1.01 / RATE)
+
+
+def test_without_steering_axes_nothing_aligns():
+    assert align_time(log(steering=0.0, cmd=forward()), replace(
+        C3P, fixed=True), 1.0, np.inf) is None
 
 
 def test_ground_truth_and_drift():

@@ -6,13 +6,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from c3p_description import load
+from c3p_description.model import ModelError
 from c3p_experiments.catalogue import EXPERIMENTS
 from c3p_experiments.loop.conditions import Bench, Conditions
 from c3p_experiments.parallel.workers import Workers
 from c3p_experiments.slip_faults.experiment import ROWS, FaultTrials, slip_faults
 from c3p_experiments.slip_faults.page import faults_page
 from c3p_experiments.slip_faults.quiet_driving import QuietDrive, quiet_drive, quiet_drives
-from c3p_experiments.slip_faults.scenes import ring
+from c3p_experiments.slip_faults.scenes import drive, ring
 from c3p_experiments.slip_faults.scoring import (
     LABELS,
     Watched,
@@ -89,6 +91,12 @@ def test_a_robot_that_falls_over_ends_its_drive_and_not_the_experiment(bench):
     drive = quiet_drive(leaning, 'clean', 1, 10.0, bench.conditions)
     assert drive.fallen and drive.time == 0.0 and drive.largest == 0.0
     assert drive.false_alarms == drive.slip_alarms == 0 and not drive.alarms.any()
+
+
+@pytest.mark.parametrize('plant', ['mujoco', 'analytic'])
+def test_scenes_refuse_robots_on_other_wheels_by_name(plant):
+    with pytest.raises(ModelError, match='robot amr: scenes of slip not possible, because wheels'):
+        drive(load('amr'), 'clean', 0, 1.0, plant, controller='modules')
 
 
 def test_every_row_has_its_metric_and_the_page_is_written(outcome, bench, tmp_path):
