@@ -2,9 +2,10 @@
 """
 Freedoms and accelerations of the motors of a robot on wheels of any kind.
 
-The motors push along the rows of `WheelForces.motions`. A wheel that a motor steers below its
-pivot pushes in any direction, after it has turned; fixed wheels bar the motion across their axle.
-When all modules point along a motion, the tyres hold the sides, and the acceleration along it is
+The motors push along the rates of their joints in a unit motion. A wheel that a motor steers below
+its pivot pushes in any direction, after it has turned; fixed wheels bar the motion across their
+axle. When all wheels point along a motion, the tyres hold the sides, and the acceleration along it
+is
 
     a = (Σ_i b_i |J_i·w| − τ_f·J w) / (wᵀ M w)
 
@@ -18,10 +19,12 @@ import math
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
+from c3p_description.wheels import angle_known
 from c3p_dynamics.traction import torque_bounds
-from c3p_dynamics.wheel_forces import WheelForces
+from c3p_dynamics.wheel_dynamics import kinetic_energy
 from c3p_kinematics.fixed_axle import fixed_axle
 from c3p_kinematics.module_commands import allowed_twist
+from c3p_kinematics.rolling import rolling_rates
 from c3p_kinematics.singularity import length_scale
 
 # postures over which the most freedoms are sought; a random one is regular with probability 1
@@ -52,8 +55,9 @@ def pushed_freedoms(robot: CasterRobot) -> int:
     [3, 3, 2, 2]
     """
     random = np.random.default_rng(SEED)
-    forces = WheelForces(robot)
-    pushing = np.flatnonzero(torque_bounds(robot) > 0.0)
+    # no motor pushes at an angle that is not measured
+    pushing = np.tile(angle_known(robot), 2)[:robot.efforts] & (torque_bounds(robot) > 0.0)
+    below = robot.steered & (robot.caster_offset == 0.0)
     # motions that fixed wheels allow, as columns
     allowed = np.array([allowed_twist(robot, unit) for unit in np.eye(3)]).T
     # two wheels on the only pivot of a robot are apart by their lateral offsets
@@ -63,11 +67,12 @@ def pushed_freedoms(robot: CasterRobot) -> int:
     for posture in random.uniform(-np.pi, np.pi, (POSTURES, robot.count)):
         rows = []
         for turn in np.pi / HEADINGS * np.arange(HEADINGS):
-            wheel, steer = forces.motions(np.where(robot.steered, posture + turn, posture))
-            columns = np.hstack([wheel, steer])[:3, :robot.efforts]
+            steering = np.where(robot.steered, posture + turn, posture)
+            rates = rolling_rates(robot, np.tile(steering, (3, 1)), np.eye(3))
+            columns = np.hstack([rates.wheel_rate, rates.steering_rate])[:, :robot.efforts]
             rows.append(columns[:, pushing].T)
             # a caster is turned by the motion alone, and has one posture
-            if not (forces.free & robot.steered).any():
+            if not below.any():
                 break
         values = np.linalg.svd(np.concatenate(rows) @ allowed * scale, compute_uv=False)
         most = max(most, int(np.sum(values > TOLERANCE * values.max(initial=1e-300))))
@@ -95,25 +100,22 @@ def aligned_acceleration(robot: CasterRobot, way: Array) -> float:
     >>> from c3p_description import load
     >>> amr = load('amr')
     >>> round(aligned_acceleration(amr, np.array([1.0, 0.0, 0.0])), 2)
-    1.2
+    1.13
     >>> aligned_acceleration(amr, np.array([0.0, 1.0, 0.0]))
     0.0
     """
     way = np.asarray(way, float)
     if np.abs(allowed_twist(robot, way) - way).max() > BARRED * np.abs(way).max():
         return 0.0
-    forces = WheelForces(robot)
     steering = aligned(robot, way)
-    wheel, steer = forces.motions(steering)
     # modules do not turn meanwhile
-    rolling = way @ wheel[:3]
-    turning = way @ steer[:3]
+    rolling, turning, _ = rolling_rates(robot, steering, way)
     push = np.abs(np.concatenate([rolling, turning])[:robot.efforts]) @ torque_bounds(robot)
     _, pivot, _, dry, scrub, _ = robot.losses.T
     lost = (dry @ np.abs(rolling) + pivot @ np.abs(turning)
             + scrub @ np.abs(turning + way[2]))
-    mass = forces.mass(steering, wheel, steer)[:3, :3]
-    return max(float(push - lost), 0.0) / float(way @ mass @ way)
+    inertia = 2.0 * float(kinetic_energy(robot, steering, way, 0.0))
+    return max(float(push - lost), 0.0) / inertia
 
 
 def aligned_travel(robot: CasterRobot, directions: int) -> tuple[Array, Array, Array, Array]:

@@ -10,6 +10,7 @@ from c3p_description import load
 from c3p_description.model import Friction
 from c3p_dynamics.caster_dynamics import mass_matrix
 from c3p_dynamics.freedoms import driven_freedoms
+from c3p_dynamics.traction import torque_bounds
 from c3p_dynamics.wheel_forces import WheelForces
 from c3p_dynamics.wheel_reach import aligned, aligned_acceleration
 
@@ -84,3 +85,12 @@ def test_an_aligned_robot_accelerates_with_all_its_motors():
     for angle in (0.0, 0.7, 2.0):
         way = np.array([np.cos(angle), np.sin(angle), 0.0])
         assert aligned_acceleration(robot, way) == pytest.approx(expected, rel=1e-9)
+
+
+def test_casters_without_encoders_roll_along_as_well():
+    robot = replace(load('amr'), friction=Friction())
+    way = np.array([1.0, 0.0, 0.0])
+    bounds = torque_bounds(robot)
+    mass = robot.total_mass + float(np.sum(robot.wheel_spin_inertia / robot.wheel_radius**2))
+    push = bounds.sum() / robot.wheel_radius[0]
+    assert aligned_acceleration(robot, way) == pytest.approx(push / mass, rel=1e-9)
