@@ -104,12 +104,14 @@ class ModuleLaw(ControlLaw):
         self._reference = np.zeros(3) if sensed is None else np.array(sensed.twist, float)
         self._angle: Array | None = None
         self._rate = np.zeros(self.robot.count)
+        self._forces.casters.forget()
 
     def step(self, sensed: Sensed, setpoint: Setpoint, dt: float) -> Array:
         """Return the torques; see `TorqueLaw`."""
         gains = self.settings
         steering = np.where(self.robot.fixed, self.robot.steering_zero, sensed.steering)
         turning = self._steering_rate(steering, dt)
+        self._forces.casters.step(sensed.twist, dt)
         wanted, ahead = self._motions(sensed, setpoint)
         command = self._modules.step(steering, ahead, gains.steering_lead)
         # part of the motion for which the modules are ready

@@ -128,8 +128,20 @@ def speeds_of(robot: CasterRobot, twist: Array, steering_rate: Array) -> Array:
     return np.concatenate([twist, steering_rate[..., _joints(robot)[1]]], axis=-1)
 
 
-class _Motion(NamedTuple):
-    """Equations of a batch of motions: leading shape, q̇ and the parts of WheelTerms."""
+class Motion(NamedTuple):
+    """
+    Equations of a batch of B motions.
+
+    Attributes
+    ----------
+    robot : CasterRobot
+    batch : tuple of int
+        Leading shape of the arguments.
+    speeds : (B, N) array
+        q̇.
+    terms : WheelTerms
+        M, F and the rows, each with the batch in front.
+    """
 
     robot: CasterRobot
     batch: tuple[int, ...]
@@ -155,10 +167,14 @@ class _Motion(NamedTuple):
         return rows[:, :, 1] + d[:, None] * rows[:, :, 2], drifts[..., 1] + d * drifts[..., 2]
 
 
-def _equations(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike,
-               steering_rate: ArrayLike, tyre: SideTyre | None = None, **torque: ArrayLike
-               ) -> tuple[_Motion, list[Array]]:
-    """Return the equations of motion, and the rows of other vectors that were given by name."""
+def equations(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike,
+              steering_rate: ArrayLike, tyre: SideTyre | None = None, **torque: ArrayLike
+              ) -> tuple[Motion, list[Array]]:
+    """
+    Return the equations of motions, and the rows of other vectors that were given by name.
+
+    `forward` and `inverse` solve them; arguments and errors are theirs.
+    """
     n = robot.count
     steering = np.asarray(steering, float)
     turning = np.broadcast_to(np.asarray(steering_rate, float), (*steering.shape[:-1], n)
@@ -176,7 +192,7 @@ def _equations(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike,
     push = more[-1] if 'torque' in torque else np.zeros((count, n))
     kernels.equations_of_all(tuple(wheel_model(robot, tyre)), np.ascontiguousarray(angles), speeds,
                              push, tuple(terms))
-    return _Motion(robot, batch, speeds, terms), more
+    return Motion(robot, batch, speeds, terms), more
 
 
 def _whitened(mass: Array, columns: Array) -> tuple[Array, Array]:
@@ -233,7 +249,7 @@ def forward(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike, steering_
     >>> round(float(accel[1]), 12) + 0.0
     0.0
     """
-    motion, _ = _equations(robot, steering, twist, steering_rate, tyre, torque=torque)
+    motion, _ = equations(robot, steering, twist, steering_rate, tyre, torque=torque)
     terms = motion.terms
     accel = np.empty_like(motion.speeds)
     if tyre is not None:
@@ -307,7 +323,7 @@ def inverse(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike, steering_
         return (inverse_dynamics(robot, steering, twist, accel)
                 + friction_compensation(robot, steering, twist,
                                         smoothing=float(robot.losses[:, 5].max())))
-    motion, (nudot, turned) = _equations(robot, steering, twist, steering_rate, accel=accel,
+    motion, (nudot, turned) = equations(robot, steering, twist, steering_rate, accel=accel,
                                          steering_accel=steering_accel)
     terms = motion.terms
     needed = np.einsum('bij,bj->bi', terms.mass, speeds_of(robot, nudot, turned)) - terms.force
@@ -333,7 +349,7 @@ def friction_rate(robot: CasterRobot) -> float:
     two over this rate.
     """
     angles = np.random.default_rng(0).uniform(-np.pi, np.pi, (POSTURES, robot.count))
-    motion, _ = _equations(robot, angles, np.zeros(3), 0.0)
+    motion, _ = equations(robot, angles, np.zeros(3), 0.0)
     spin = motion.along() / robot.wheel_radius[:, None]
     losses = wheel_model(robot).wheels[:, kernels.PIVOT_VISCOUS:kernels.SMOOTHING + 1]
     # viscous and dry, of which the slope at standstill is the torque over the smoothing
@@ -357,6 +373,6 @@ def kinetic_energy(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike,
     ValueError, ModelError
         As of `forward`.
     """
-    motion, _ = _equations(robot, steering, twist, steering_rate)
+    motion, _ = equations(robot, steering, twist, steering_rate)
     energy = 0.5 * np.einsum('bi,bij,bj->b', motion.speeds, motion.terms.mass, motion.speeds)
     return energy.reshape(motion.batch)
