@@ -128,7 +128,7 @@ def speeds_of(robot: CasterRobot, twist: Array, steering_rate: Array) -> Array:
     return np.concatenate([twist, steering_rate[..., _joints(robot)[1]]], axis=-1)
 
 
-class Motion(NamedTuple):
+class WheelMotion(NamedTuple):
     """
     Equations of a batch of B motions.
 
@@ -169,7 +169,7 @@ class Motion(NamedTuple):
 
 def equations(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike,
               steering_rate: ArrayLike, tyre: SideTyre | None = None, **torque: ArrayLike
-              ) -> tuple[Motion, list[Array]]:
+              ) -> tuple[WheelMotion, list[Array]]:
     """
     Return the equations of motions, and the rows of other vectors that were given by name.
 
@@ -192,7 +192,7 @@ def equations(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike,
     push = more[-1] if 'torque' in torque else np.zeros((count, n))
     kernels.equations_of_all(tuple(wheel_model(robot, tyre)), np.ascontiguousarray(angles), speeds,
                              push, tuple(terms))
-    return Motion(robot, batch, speeds, terms), more
+    return WheelMotion(robot, batch, speeds, terms), more
 
 
 def _whitened(mass: Array, columns: Array) -> tuple[Array, Array]:
