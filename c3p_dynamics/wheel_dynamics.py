@@ -173,7 +173,14 @@ def equations(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike,
     """
     Return the equations of motions, and the rows of other vectors that were given by name.
 
-    `forward` and `inverse` solve them; arguments and errors are theirs.
+    `forward` and `inverse` solve them.
+
+    Parameters
+    ----------
+    robot, steering, twist, steering_rate, tyre
+        As of `forward`, and its errors.
+    **torque
+        Vectors ``accel``, ``steering_accel`` or ``torque`` of the same motions.
     """
     n = robot.count
     steering = np.asarray(steering, float)
