@@ -129,7 +129,7 @@ def write_cost(costs, k, precision, known):
     """
     Write the cost of a window for hypothesis `k`, whose contacts are placed; return its χ².
 
-    `known` is a caster at fault, −1 for none: its fault has begun, and that it lasts costs nothing.
+    `known` is a caster at fault, −1 for none: that its fault goes on costs nothing.
     """
     n = len(costs.contact)
     plain = precision * misfit_without(costs, -1)

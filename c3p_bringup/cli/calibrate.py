@@ -28,7 +28,6 @@ from c3p_bringup.cli.excited_drive import (
     record_excitation,
     refuse_idle,
 )
-from c3p_kinematics.calibration.words import INTERVAL
 
 DESCRIPTION = """\
 Estimate wheel radii, caster offsets, hip positions and steering zeros from the joint_states of one
@@ -254,6 +253,8 @@ def _number(option: str, text: str, kind: Any) -> float:
 
 def table(metrics: dict[str, Any]) -> str:
     """Return the result of `calibrate_bags` as text for a terminal."""
+    from c3p_kinematics.calibration.words import INTERVAL
+
     windows = metrics['windows']
     residual = metrics['residual_rms']
     entries = list(metrics['text'].items())

@@ -25,6 +25,7 @@ COMMON = {
     'rclpy.clock': {'Clock', 'ClockType'},
     'rclpy.duration': {'Duration', 'Infinite'},
     'rclpy.event_handler': {'SubscriptionEventCallbacks'},
+    'rclpy.exceptions': {'InvalidParameterTypeException'},
     'rclpy.executors': {'Executor', 'ExternalShutdownException', 'SingleThreadedExecutor'},
     'rclpy.experimental': {'EventsExecutor'},
     'rclpy.impl.implementation_singleton': {'rclpy_implementation'},
