@@ -23,6 +23,7 @@ MAKERS = ('create_publisher', 'create_subscription', 'create_service', 'create_c
           'create_timer')
 # what a node needs to start alone
 VALUES = {'emulated_cards': {'bus.interface': 'virtual', 'bus.channel': 'orderly'},
+          'module_controller': {'robot': 'swerve'},
           'simulation': {'publish_clock': True},
           'rough_ground': {'publish_clock': True, 'terrain': 'flat'}}
 

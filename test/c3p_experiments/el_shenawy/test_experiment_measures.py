@@ -283,7 +283,7 @@ def test_a_table_tells_stretch_met_and_missed():
     rows = table(a_s=0.8, part={'b_m': 0.03}, legs=[{}, {'c_m': 0.01}])
     assert [row['verdict'] for row in rows] == ['stretch', 'MISSED', '']
     assert [row['measured'] for row in rows] == pytest.approx([0.8, 3.0, 1.0])
-    assert bars_text(rows) == '1 of 2 met, 1 stretch'
+    assert bars_text(rows) == '1 of 2 limits met, 1 targets'
     assert table(a_s=1.25, part={'b_m': 0.0})[0]['verdict'] == 'MISSED'
     assert table('paper', a_s=1.25, part={'b_m': 0.0})[0]['verdict'] == 'met'
     # what never happened is missed
@@ -293,7 +293,7 @@ def test_a_table_tells_stretch_met_and_missed():
 
 def test_tables_are_readable_as_text_and_as_markdown():
     rows = table(a_s=0.8, part={'b_m': 0.03})
-    assert '| first [s] | about 2 | ≤ 1.20 | ≤ 0.85 | 0.80 | stretch |' in markdown_table(rows)
+    assert '| first [s] | about 2 | ≤ 1.20 | ≤ 0.85 | 0.80 | target met |' in markdown_table(rows)
     assert '| third [cm] | 5 |  |  | never |  |' in markdown_table(rows)
     lines = text_table(rows).splitlines()
     assert len(lines) == 4 and 'MISSED' in lines[2] and lines[1].endswith('stretch')
