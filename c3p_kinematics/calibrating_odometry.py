@@ -122,7 +122,7 @@ class CalibratingOdometry(Odometry):
         times = state.times
         if times.age_prior:
             self.calibration.take_times(joint_times.unknown(times), float(times.changing[0]),
-                                        joint_times.shown(times), state.channels.recent)
+                                        state.channels.recent)
         changed = self.calibration.step(*motion, good)
         if self.yaw is not None:
             changed = self.yaw.step(*motion, span, good) or changed

@@ -55,7 +55,6 @@ class Learner(Parts):
     noise: Number                               # factor of all deviations, 1 or greater
     late: Number                                # deviation of the ages of the joints, s
     changing: Number                            # of the part that changes between samples, s
-    shown: Number                               # the part of that which motion has shown, s
     rates: Annotated[Array, 2, 'n']             # of steering axes and wheels, rad/s
     began: Annotated[Array, 2, 'n']             # the same at the begin of the window
     swept: Annotated[Array, 'n']                # ∫ |θ̇_s r dθ_x| since then, m/s
