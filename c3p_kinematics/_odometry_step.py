@@ -220,7 +220,7 @@ def share_with_wiring(s):
     if share == 1.0:
         return
     if share >= SURE and faults.suspect[0] >= 0.0:
-        s.wiring.proved[0] = 1.0 + faults.suspect[0]
+        s.wiring.proved[0] = 1.0
         return
     slip.confidence[0] *= share
     if slip.confidence[0] <= 0.5:

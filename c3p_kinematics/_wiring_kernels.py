@@ -125,16 +125,12 @@ def share_of(block, n, caster):
 
 
 @inner
-def write_cost(costs, k, precision, known):
-    """
-    Write the cost of a window for hypothesis `k`, whose contacts are placed; return its χ².
-
-    `known` is a caster at fault, −1 for none: that its fault goes on costs nothing.
-    """
+def write_cost(costs, k, precision):
+    """Write the cost of a window for hypothesis `k`, whose contacts are placed; return its χ²."""
     n = len(costs.contact)
     plain = precision * misfit_without(costs, -1)
-    begin = 0.0 if costs.faulty[k] > 0.0 or known >= 0 else BEGIN
-    fault = SEVERAL if known < 0 else precision * misfit_without(costs, known)
+    begin = 0.0 if costs.faulty[k] > 0.0 else BEGIN
+    fault = SEVERAL
     # two casters do not show which of them is at fault
     if n > 2 and plain > FAULT:
         for i in range(n):
@@ -192,18 +188,15 @@ def judge_window(block, sizes, geometry, window):
     last = len(costs.cost) - 1
     described = 0.0
     rival = math.inf
-    known = int(window.proved[0]) - 1 if n > 2 else -1
     for k in range(last):
         if costs.excluded[k] == 0.0:
             place_contacts(geometry, costs, k)
-            plain = write_cost(costs, k, 1.0 / variance, known if k == 0 else -1)
+            plain = write_cost(costs, k, 1.0 / variance)
             if k == 0:
                 described = plain
             else:
                 rival = min(rival, plain)
     fine = costs.noise * costs.noise + square * (costs.creep * costs.creep + skewed * skewed)
-    if known >= 0:
-        costs.sides.faulty[0] = 1.0
     compare_sides(geometry, costs, 1.0 / fine)
     for k in range(last):
         costs.cost[k] += costs.added[k]

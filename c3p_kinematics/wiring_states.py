@@ -27,7 +27,7 @@ class WiringWindow(Parts):
     alarm: Number                           # of the residuals, see _wiring_kernels.py
     due: Number                             # 1 for a window to judge
     judged: Number                          # 0 for an alarm that another wiring may explain
-    proved: Number                          # 1 + the caster that was named while right was sure
+    proved: Number                          # 1: a caster was named while right was sure
     open: Number                            # 1 unless each wrong wiring is excluded
     right: Number                           # probability of the description
     own: Annotated[Array, 'n']              # of wrong ones of each caster's own joints alone
