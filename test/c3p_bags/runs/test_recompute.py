@@ -23,8 +23,8 @@ ROBOT = load_casters('c3p')
 BEGIN, PERIOD = 10**18, 5_000_000
 PARAMETERS = {'wheel_counts': 4096, 'robust': False, 'odom_frame': 'map', 'robot': 'c3p'}
 SETTINGS = odometry_settings(wheel_counts=4096, robust=False)
-# tyres without errors and rates without a lag: equations have equal weights, nothing is learned
-EQUAL = {'rate_lag': 0.0, 'tyre_creep': 0.0, 'side_slip': 0.0}
+# tyres without errors: all equations have equal weights, and nothing is learned
+EQUAL = {'tyre_creep': 0.0, 'side_slip': 0.0}
 
 
 class Value:
