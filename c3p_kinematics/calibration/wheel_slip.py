@@ -4,8 +4,8 @@ Slip of a single wheel, in a calibration.
 
 A wheel that slips by another fraction in each window leaves residuals in the direction of its own
 radius. One that slips to one side by the same fraction everywhere is a smaller wheel, and leaves
-none: it differs from the description alone, whose wheels are alike. Either is outside the interval
-of its radius, and is named.
+none: only the description tells, of which the wheels are alike. Either is outside the interval of
+its radius, and is named.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def wheel_slip(value: Array, slopes: Array) -> Array:
 
 def slipping_wheel(slip: Array) -> int | None:
     """
-    Return the wheel whose slip explains the residuals, None without one.
+    Return the wheel whose slip explains the residuals, None if there is none.
 
     `slip` (n, 2) is that of `wheel_slip`.
 

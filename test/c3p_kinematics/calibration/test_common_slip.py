@@ -124,7 +124,7 @@ def test_a_wheel_that_slips_alone_is_named(tow, kind):
         wheel = seed % robot.count
         found = calibrate(described, [slipped(measured(recording, errors), kind, size, [wheel],
                                               seed)])
-        # of two casters a single equation is left, which names no wheel
+        # of two casters a single equation is left, which tells no wheel
         if robot.count == 2:
             assert slipping_wheel(found.wheel_slip) is None
             continue
