@@ -108,17 +108,15 @@ def write_columns(costs, precision, j):
         sides.column[2 * i + 1, 1] = costs.zero * costs.moved[i, 0]
         for a in range(2 * i, 2 * i + 2):
             sides.moment[a] = x * sides.column[a, 1] - y * sides.column[a, 0]
-    # contacts that meet in one point show no yaw
-    by_spread = 1.0 / spread if spread > 0.0 else 0.0
     for a in range(2 * n):
         i = a // 2
         gx = sides.column[a, 0]
         gy = sides.column[a, 1]
         free = (gx * (costs.moved[i, 0] - ux) + gy * (costs.moved[i, 1] - uy)
-                - sides.moment[a] * turn * by_spread)
+                - sides.moment[a] * turn / spread)
         sides.pulled[a] = sides.right[j, a] + precision * free
         for b in range(2 * n):
             product = gx * sides.column[b, 0] + gy * sides.column[b, 1]
-            common = product / n + sides.moment[a] * sides.moment[b] * by_spread
+            common = product / n + sides.moment[a] * sides.moment[b] / spread
             sides.tried[a, b] = sides.information[j, a, b] + precision * (
                 (product if b // 2 == i else 0.0) - common)
