@@ -82,7 +82,7 @@ def expect_errors(rows, motion, reference, dt):
     gain = -math.expm1(-dt / SLOW)
     for k in range(3):
         rows.twist[k] += gain * (reference[k] - rows.twist[k])
-    speeds = 0.0
+    shared = 0.0
     for i in range(n):
         for j in range(2):
             speed = 0.0
@@ -90,8 +90,7 @@ def expect_errors(rows, motion, reference, dt):
                 row = motion.rolling[i, k] if j == 0 else motion.axle[i, k]
                 speed += row * rows.twist[k]
             rows.power[i, j] = speed * speed
-            speeds += speed * speed / n
-    shared = SHARED * speeds
+            shared += SHARED * speed * speed / n
     creep = rows.variance[0]
     slip = rows.variance[1]
     floor = (rows.path_noise / ROUNDING)**2
@@ -107,9 +106,6 @@ def expect_errors(rows, motion, reference, dt):
     for i in range(n):
         fastest = max(fastest, rows.power[i, 0] + rows.power[i, 1])
     rows.moves[0] = 1.0 if fastest > rows.standing**2 else 0.0
-    # of a robot that has stood, the equations are still equal
-    part = (rows.scale[0] - floor) / speeds if rows.moves[0] != 0.0 else creep
-    rows.moment[0] = MOMENT * part
     for i in range(n):
         for j in range(2):
             rows.weight[i, j] = rows.scale[0] / rows.expected[i, j]
@@ -125,6 +121,25 @@ def add_creep(rows, motion, place, dt):
         add_slip(place.covariance, place.pose[2], motion.unit,
                  CORRELATED * WINDOW * rows.due[0] * rows.scale[0])
         rows.due[0] = 0.0
+
+
+@inner
+def creep_variance(rows, power):
+    """
+    Return the variance of an equation of weight 1 at the mean square contact speed `power`, m²/s².
+
+    It is that of `expect_errors`, whose speeds follow `SLOW` behind, in which creep is that of a
+    moment: not the mean of a window.
+    """
+    if rows.most[0] == 0.0:
+        return 0.0
+    n = len(rows.weight)
+    known = 0.0
+    for i in range(n):
+        known += (rows.power[i, 0] + rows.power[i, 1]) / n
+    floor = (rows.path_noise / ROUNDING)**2
+    part = power / known if known > 0.0 else 0.0
+    return MOMENT * (floor + (rows.scale[0] - floor) * part)
 
 
 @inner

@@ -16,9 +16,6 @@ import math
 from c3p_kernels.compiled import inner
 from c3p_kernels.elementary import circle
 
-# time over which squared changes of a twist are averaged, s
-CHANGES = 0.1
-
 # parameters of a caster
 PER_CASTER = 5
 
@@ -197,49 +194,28 @@ def clear(slopes):
 
 
 @inner
-def of_twist(lasting, spread, present, dt, late, out):
+def of_twist(lasting, spread, late, out):
     """
     Write the covariance (3, 3) of a twist: lasting errors and the lag of the rates.
-
-    The twist is linear in the rates: that of their changes is fitted as they are. Casters that
-    swing round change their rates by more than the twist changes.
 
     Parameters
     ----------
     lasting : Lasting
-        ``twist`` has the derivatives of the twist, `changes` the mean square of its change, which
-        is updated.
+        ``twist`` has the derivatives of the twist, `changes` the mean square of its change.
     spread : (5n, 5n) array
         Covariance of the unknowns.
-    present : RigidFit
-        Of the twist, but ``contact`` has changes of the contact velocities, m/s².
-    dt : float, s
-        Time since the twist before.
     late : float, s²
         Variance of the time of the twist.
     out : (3, 3) array
         Written.
     """
-    right = present.right
-    change = present.column[0]
-    changes = lasting.changes
-    for a in range(3):
-        right[a] = 0.0
-        for i in range(len(present.weight)):
-            right[a] += (present.weight[i, 0] * present.contact[i, 0] * present.rolling[i, a]
-                         + present.weight[i, 1] * present.contact[i, 1] * present.axle[i, a])
-    for a in range(3):
-        change[a] = (present.unit[a, 0] * right[0] + present.unit[a, 1] * right[1]
-                     + present.unit[a, 2] * right[2])
-    part = -math.expm1(-dt / CHANGES)
     slopes = lasting.twist.by_parameter
     rounded = lasting.twist.by_rounding
     n = rounded.shape[1]
     k = slopes.shape[1]
     for a in range(3):
         for b in range(a + 1):
-            changes[a, b] += part * (change[a] * change[b] - changes[a, b])
-            total = late * changes[a, b]
+            total = late * lasting.changes[a, b]
             for i in range(n):
                 total += rounded[a, i] * rounded[b, i]
             for j in range(k):

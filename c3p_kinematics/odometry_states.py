@@ -275,7 +275,6 @@ class RowErrors(Parts):
     weight: Annotated[Array, 'n', 2]        # of each equation, of mean 1
     twist: Annotated[Array, 3]              # low-passed, for the speeds
     scale: Number                           # variance of the weight 1, m²/s²
-    moment: Number                          # that of a moment, per mean square speed
     moves: Number                           # 1 while the contacts move
     due: Number                             # time of which the errors are not in the pose yet, s
     time: Number                            # since the present window began, s
