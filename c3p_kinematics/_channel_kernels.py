@@ -327,13 +327,14 @@ def measure_lag(c, dt):
 
     The turn by the angles exceeds that by rates which are late by L by L times the change of the
     rates in the window. L is that of least squares with a prior around 0, and has the variance
-    ``σ² WINDOW / ∫ change² dt``, σ² that of the turns. What L² exceeds that by is added to the
-    variance of the prior.
+    ``σ² WINDOW / ∫ change² dt``, σ² that of the turns.
     """
     keep = math.exp(-dt / LAG_MEMORY)
     for k in range(2):
-        for j in range(4):
-            c.lag_evidence[k, j] *= keep
+        c.lag_evidence[k, 0] *= keep
+        c.lag_evidence[k, 1] *= keep
+        c.lag_evidence[k, 2] *= keep
+        c.lag_evidence[k, 3] *= keep
         for i in range(len(c.offset)):
             if c.swept[k, i] > LEAST * c.span[0] and c.wrong[k, i] == 0.0:
                 lead = c.turned[k, i] - c.rated[k, i]
@@ -348,9 +349,7 @@ def measure_lag(c, dt):
         rest = max(c.lag_evidence[k, 2] - found * c.lag_evidence[k, 1], 0.0)
         # no turn is known better than to a step
         variance = rest / c.lag_evidence[k, 3] + c.step[k]**2
-        # a lag that shows beyond its deviation is one of many: it does not contradict the prior
-        beyond = max(found * found - WINDOW * variance / c.lag_evidence[k, 0], 0.0)
-        known = c.lag_evidence[k, 0] + WINDOW * variance / (c.lag_prior**2 + beyond)
+        known = c.lag_evidence[k, 0] + WINDOW * variance / c.lag_prior**2
         c.lag[k] = min(max(c.lag_evidence[k, 1] / known, 0.0), LAG)
         c.lag_deviation[k] = math.sqrt(WINDOW * variance / known)
 
