@@ -165,12 +165,6 @@ def settled(state: SampleTimes) -> bool:
     return float(np.sqrt(np.mean(rest * rest))) < SETTLED
 
 
-def unknown(state: SampleTimes) -> float:
-    """Return the deviation of the ages that the angles are not corrected by, s."""
-    left = state.age - state.applied
-    return math.sqrt(float(np.mean(left * left + state.age_deviation**2)))
-
-
 def follow_lengths(state: SampleTimes, before: Array, after: Array) -> None:
     """Continue after a calibration has changed the parameters (n, 5): they are no longer off."""
     _age_kernels.follow_lengths(state.block, before, after)

@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from c3p_kernels.compiled import inner, kernel
+from c3p_kernels.compiled import kernel
 from c3p_kinematics.calibration._window_kernels import (
     PER_CASTER,
     accumulate,
@@ -128,30 +128,6 @@ def forget(covariance, cross, part):
         covariance[a, a] += part
 
 
-@inner
-def doubt_times(parameters, learner):
-    """
-    Add to the variances of a window what ages of the joints may have done to it.
-
-    An age a of a joint shifts its angle by a times its rate. At the ends of the window the same
-    shift cancels, and that by a change of the rate stays; within, a steering axis of another age
-    turns the path of its wheel by a θ̇_s. Times that change from sample to sample shift both ends.
-    """
-    late = learner.late[0]**2
-    changing = learner.changing[0]**2
-    for i in range(len(learner.swept)):
-        variance = late * learner.swept[i]**2
-        for a in range(2):
-            # of the contact per angle of the steering axis and of the wheel
-            size = parameters[i, 1 - a]**2
-            before = learner.began[a, i]
-            now = learner.rates[a, i]
-            variance += size * (late * (now - before)**2
-                                + changing * (now * now + before * before))
-        for a in range(2):
-            learner.equations.variance[2 * i + a] += variance
-
-
 @kernel
 def learn(block, parameters, steering, rolled, turned):
     """
@@ -174,11 +150,6 @@ def learn(block, parameters, steering, rolled, turned):
     if window.turn[0] == 0.0 and travel[0, 0] == 0.0 and travel[:, 0].max() == 0.0:
         for i in range(n):
             window.begin[i] = steering[i] - 0.5 * turned[i]
-            learner.swept[i] = 0.0
-            for a in range(2):
-                learner.began[a, i] = learner.rates[a, i]
-    for i in range(n):
-        learner.swept[i] += abs(learner.rates[0, i] * parameters[i, 0] * rolled[i])
     if not accumulate(parameters, steering, rolled, turned, window):
         clear(window)
         return DROPPED
@@ -188,7 +159,6 @@ def learn(block, parameters, steering, rolled, turned):
     turn_along(window, equations)
     variances(parameters, window, learner.wheel_step, learner.steering_step, learner.creep,
               equations.variance)
-    doubt_times(parameters, learner)
     good = eliminate(equations)
     clear(window)
     if not good:

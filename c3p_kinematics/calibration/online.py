@@ -186,24 +186,6 @@ class SelfCalibration:
             Learner.of(block, n, length=length)
             kernels.learn(block, self.parameters, still, moved, still)
 
-    def take_times(self, late: float, changing: float, rates: Array) -> None:
-        """
-        Take the uncertainty of the times of the next increments: windows are worth less by it.
-
-        Parameters
-        ----------
-        late : float, s
-            Standard deviation of the ages of the joints.
-        changing : float, s
-            Of the part of their times that changes from sample to sample.
-        rates : (2, n) array, rad/s
-            Of steering axes and wheels.
-        """
-        learner = self._learner
-        learner.late[0] = late
-        learner.changing[0] = changing
-        learner.rates[:] = rates
-
     def interrupt(self) -> None:
         """Begin a new window, after a gap or a slip."""
         begin_window(self._learner.window.block, self.robot.count)
