@@ -40,10 +40,6 @@ ROUNDING = 0.1
 MEMORY = 240.0
 PRIOR = 10.0
 
-# variance of the creep of a moment, relative to its mean over a window, for an exponential decay
-# over 0.25 s
-MOMENT = 1.36
-
 # largest squared residual of a window, relative to the expected one: tails are heavy
 TAIL = 9.0
 
@@ -121,25 +117,6 @@ def add_creep(rows, motion, place, dt):
         add_slip(place.covariance, place.pose[2], motion.unit,
                  CORRELATED * WINDOW * rows.due[0] * rows.scale[0])
         rows.due[0] = 0.0
-
-
-@inner
-def creep_variance(rows, power):
-    """
-    Return the variance of an equation of weight 1 at the mean square contact speed `power`, m²/s².
-
-    It is that of `expect_errors`, whose speeds follow `SLOW` behind, in which creep is that of a
-    moment: not the mean of a window.
-    """
-    if rows.most[0] == 0.0:
-        return 0.0
-    n = len(rows.weight)
-    known = 0.0
-    for i in range(n):
-        known += (rows.power[i, 0] + rows.power[i, 1]) / n
-    floor = (rows.path_noise / ROUNDING)**2
-    part = power / known if known > 0.0 else 0.0
-    return MOMENT * (floor + (rows.scale[0] - floor) * part)
 
 
 @inner

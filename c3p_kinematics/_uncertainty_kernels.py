@@ -16,6 +16,9 @@ import math
 from c3p_kernels.compiled import inner
 from c3p_kernels.elementary import circle
 
+# time constant of the low-pass that gives the acceleration of a twist, s
+SLOW = 0.02
+
 # parameters of a caster
 PER_CASTER = 5
 
@@ -194,28 +197,33 @@ def clear(slopes):
 
 
 @inner
-def of_twist(lasting, spread, late, out):
+def of_twist(lasting, spread, twist, dt, lag, out):
     """
     Write the covariance (3, 3) of a twist: lasting errors and the lag of the rates.
 
     Parameters
     ----------
     lasting : Lasting
-        ``twist`` has the derivatives of the twist, `changes` the mean square of its change.
+        ``twist`` has the derivatives of the twist; `slow` follows it, `SLOW` behind.
     spread : (5n, 5n) array
         Covariance of the unknowns.
-    late : float, s²
-        Variance of the time of the twist.
+    twist : (3,) array
+    dt, lag : float, s
+        Time since the twist before, and lag of the rates: the twist is late by the acceleration
+        times it.
     out : (3, 3) array
         Written.
     """
     slopes = lasting.twist.by_parameter
     rounded = lasting.twist.by_rounding
+    slow = lasting.slow
     n = rounded.shape[1]
     k = slopes.shape[1]
+    part = 1.0 - math.exp(-dt / SLOW)
+    late = (lag / SLOW)**2
     for a in range(3):
         for b in range(a + 1):
-            total = late * lasting.changes[a, b]
+            total = late * (twist[a] - slow[a]) * (twist[b] - slow[b])
             for i in range(n):
                 total += rounded[a, i] * rounded[b, i]
             for j in range(k):
@@ -225,3 +233,5 @@ def of_twist(lasting, spread, late, out):
                         row += spread[j, m] * slopes[b, m]
                     total += slopes[a, j] * row
             out[a, b] = out[b, a] = total
+    for a in range(3):
+        slow[a] += part * (twist[a] - slow[a])

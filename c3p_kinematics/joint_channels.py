@@ -102,7 +102,7 @@ def _words(ratio: float) -> str:
 
 
 def describe(state: Channels, robot: CasterRobot, max_gap: float, wheel_step: float,
-             steering_step: float, lag: float = 0.0) -> Channels:
+             steering_step: float) -> Channels:
     """
     Return the state in the block of `state` with its constants.
 
@@ -114,10 +114,8 @@ def describe(state: Channels, robot: CasterRobot, max_gap: float, wheel_step: fl
         Longest time between two samples that are compared.
     wheel_step, steering_step : float, rad
         Encoder steps.
-    lag : float, s
-        Deviation of the lag of the rates before a drive; 0: it is not measured.
     """
-    state = Channels.of(state.block, robot.count, max_gap=max_gap, lag_prior=lag)
+    state = Channels.of(state.block, robot.count, max_gap=max_gap)
     state.step[:] = steering_step, wheel_step
     state.limit[:] = np.minimum(robot.wheel_rate_limit, FASTEST)
     state.length[:] = robot.caster_offset, robot.wheel_radius
@@ -128,13 +126,11 @@ def describe(state: Channels, robot: CasterRobot, max_gap: float, wheel_step: fl
 def forget(state: Channels) -> None:
     """Clear the memory."""
     for array in (state.known, state.usual, state.span, state.turned, state.rated, state.swept,
-                  state.last, state.most, state.rate, state.recent, state.gained,
-                  state.change, state.carried, state.lag_evidence, state.lag, state.swing,
-                  state.held, state.wrong, state.proved, state.excess, state.leapt, state.leap,
+                  state.last, state.most, state.rate, state.recent, state.swing, state.held,
+                  state.wrong, state.proved, state.excess, state.leapt, state.leap,
                   state.offset, state.restarted):
         array[:] = 0.0
     state.ratio[:] = 1.0
-    state.lag_deviation[:] = state.lag_prior
     state.since[:] = math.inf
 
 

@@ -81,7 +81,7 @@ class Odometry:
         n = robot.count
         (self._monitor, self._grip, self._faults, self._wiring,
          self._difference_noise) = make_monitors(robot, s)
-        self._lasting = LastingErrors(robot, s.prior, s.steering_resolution, s.stamp_jitter)
+        self._lasting = LastingErrors(robot, s.prior, s.steering_resolution, s.rate_lag)
         self._state = OdometryState.new(
             n, robust=s.robust, max_gap=s.max_gap,
             shortest=max(SHORTEST_STEP, SOON * s.stamp_jitter),
@@ -118,7 +118,7 @@ class Odometry:
         self._lasting.use(state.lasting.block, self.robot.count)
         s = self.settings
         joint_channels.describe(state.channels, self.robot, s.max_gap, s.wheel_resolution,
-                                s.steering_resolution, s.rate_lag)
+                                s.steering_resolution)
         # with the constants that have been written
         self._state = OdometryState.of(state.block, self.robot.count)
 
@@ -156,7 +156,7 @@ class Odometry:
     @property
     def times(self) -> TimesReport | None:
         """Times of the joint samples since `reset`; None before there is enough motion."""
-        return joint_times.report(self._state.times, self._state.channels)
+        return joint_times.report(self._state.times)
 
     def reset(self, pose: ArrayLike = (0.0, 0.0, 0.0)) -> None:
         """
