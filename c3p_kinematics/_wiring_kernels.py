@@ -22,8 +22,6 @@ import math
 
 from c3p_kernels.compiled import borrowed, inner, kernel
 from c3p_kinematics._fault_alarm_kernels import SURE
-from c3p_kinematics._wiring_fit_kernels import misfit_without, place_contacts
-from c3p_kinematics._wiring_side_kernels import compare_sides
 from c3p_kinematics.wiring_states import WiringCosts, WiringWindow
 
 cut_costs = WiringCosts.cut
@@ -125,8 +123,64 @@ def share_of(block, n, caster):
 
 
 @inner
-def write_cost(costs, k, precision):
-    """Write the cost of a window for hypothesis `k`, whose contacts are placed; return its χ²."""
+def place_contacts(geometry, costs, k):
+    """Write the contact points (x, y) and their motions by hypothesis `k`; return Σ |u|², m²."""
+    whole = 0.0
+    for i in range(len(geometry)):
+        j = int(costs.steering_of[k, i])
+        m = int(costs.wheel_of[k, i])
+        c = costs.cosine[j]
+        s = costs.sine[j] * costs.steering_sign[k, i]
+        tc = costs.turn_cosine[k, i]
+        ts = costs.turn_sine[k, i]
+        c, s = c * tc - s * ts, s * tc + c * ts
+        d = geometry[i, 2]
+        b = geometry[i, 6]
+        steered = costs.steering_sign[k, i] * costs.turned[0, j]
+        along = geometry[i, 3] * costs.wheel_sign[k, i] * costs.turned[1, m] - b * steered
+        across = -d * steered
+        # e = (−sin θ, cos θ), a = (cos θ, sin θ); the contact trails by d, and is b along a
+        costs.contact[i, 0] = geometry[i, 0] + d * s + b * c
+        costs.contact[i, 1] = geometry[i, 1] - d * c + b * s
+        costs.moved[i, 0] = across * c - along * s
+        costs.moved[i, 1] = across * s + along * c
+        whole += along * along + across * across
+    return whole
+
+
+@inner
+def misfit_without(costs, without):
+    """Return the sum of the squared residuals of all contacts but one, −1 for all, m²."""
+    n = len(costs.contact)
+    count = 0
+    cx = cy = ux = uy = 0.0
+    for i in range(n):
+        if i != without:
+            count += 1
+            cx += costs.contact[i, 0]
+            cy += costs.contact[i, 1]
+            ux += costs.moved[i, 0]
+            uy += costs.moved[i, 1]
+    cx /= count
+    cy /= count
+    ux /= count
+    uy /= count
+    spread = turn = whole = 0.0
+    for i in range(n):
+        if i != without:
+            x = costs.contact[i, 0] - cx
+            y = costs.contact[i, 1] - cy
+            u = costs.moved[i, 0] - ux
+            v = costs.moved[i, 1] - uy
+            spread += x * x + y * y
+            turn += x * v - y * u
+            whole += u * u + v * v
+    return max(0.0, whole - turn * turn / spread) if spread > 0.0 else whole
+
+
+@inner
+def add_cost(costs, k, precision):
+    """Add the cost of the window to hypothesis `k`, whose contacts are placed; return its χ²."""
     n = len(costs.contact)
     plain = precision * misfit_without(costs, -1)
     begin = 0.0 if costs.faulty[k] > 0.0 else BEGIN
@@ -136,8 +190,7 @@ def write_cost(costs, k, precision):
         for i in range(n):
             fault = min(fault, FAULT + precision * misfit_without(costs, i))
     costs.faulty[k] = 1.0 if fault + begin < plain else 0.0
-    costs.added[k] = min(plain, fault + begin)
-    costs.fault[k] = fault
+    costs.cost[k] += min(plain, fault + begin)
     costs.misfit[k] += plain
     return plain
 
@@ -166,7 +219,7 @@ def judge_window(block, sizes, geometry, window):
     block : array
         Of WiringCosts; hypothesis 0 is the description, the last is another wrong one.
     sizes : tuple of int
-    geometry : (n, 7) array
+    geometry : (n, 6) array
     window : array
         Of WiringWindow.
     """
@@ -191,15 +244,11 @@ def judge_window(block, sizes, geometry, window):
     for k in range(last):
         if costs.excluded[k] == 0.0:
             place_contacts(geometry, costs, k)
-            plain = write_cost(costs, k, 1.0 / variance)
+            plain = add_cost(costs, k, 1.0 / variance)
             if k == 0:
                 described = plain
             else:
                 rival = min(rival, plain)
-    fine = costs.noise * costs.noise + square * (costs.creep * costs.creep + skewed * skewed)
-    compare_sides(geometry, costs, 1.0 / fine)
-    for k in range(last):
-        costs.cost[k] += costs.added[k]
     add_lasting(costs, costs.cost[last])
     costs.windows[0] += 1.0
     weigh(costs, window)

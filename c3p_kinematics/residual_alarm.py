@@ -72,8 +72,6 @@ def doubt_of(estimate: OdometryEstimate, contradiction: Contradiction) -> Doubt:
     """
     if estimate.wiring.doubted or contradiction.long:
         return Doubt.UNKNOWN
-    if estimate.wiring.side_text():
-        return Doubt.DOUBTED
     faults = estimate.faults
     if not (faults.alarm or estimate.slip.slipping):
         reversed_yaw = estimate.gyro is not None and turns_otherwise(estimate)
@@ -108,6 +106,5 @@ def alarm_of(estimate: OdometryEstimate, contradiction: Contradiction, joints: S
     if backwards := estimate.wiring.backwards:
         values[BACKWARDS] = ' '.join(joints[i] for i in backwards)
     return ResidualAlarm(doubt, estimate.wiring.text() or contradiction.text()
-                         or estimate.wiring.side_text() or turns_otherwise(estimate)
-                         or estimate.faults.text(joints)
+                         or turns_otherwise(estimate) or estimate.faults.text(joints)
                          or estimate.slip.text(joints), values)

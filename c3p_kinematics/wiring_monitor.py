@@ -30,21 +30,11 @@ OTHERWISE_WRONG = 1e-4
 # odds of a wrong wiring of all casters or of more than two, against one of one or two
 RARE = 0.3
 
-# the same of a wiring that reverses the yaw: zeros measured from the back of the robot, and
-# casters numbered from there, are likelier than other confusions
-OTHER_SIDE = 0.001
-
 # deviations of the motion of a contact in a window: of rounding and play, wheel radii; of wrong
 # lengths, of zeros up to 4° off, and of creep, per path; of the times of two joints, s
 NOISE = 0.0125
 FRACTION = 0.07
 LEAST_SKEW = 0.003
-
-# beside unknown constant errors, to distinguish the side to which the robot turns: creep per path,
-# and the deviations of these errors, of radii per radius and of zeros, rad (docs/real_robots.md)
-CREEP = 0.02
-RADIUS = 0.03
-ZERO = math.radians(2.5)
 
 # probability from which a wheel counts backwards: its brake is watched then
 BACKWARDS = 0.5
@@ -52,8 +42,6 @@ BACKWARDS = 0.5
 # probability below which a hypothesis is not mentioned, and the most that are
 LEAST = 0.05
 MOST = 3
-
-LOOK = 'turn it on the spot, and look'
 
 REMEDY = ('check order, directions and zeros of the joints (docs/hardware.md, bring-up), then '
           'start again or call ~/reset_odometry')
@@ -102,8 +90,6 @@ class WiringReport(NamedTuple):
         Not every wrong wiring is excluded yet.
     reversing : tuple of str
         Those that are not, and by which the joints turn to the other side than the robot.
-    other_side : float
-        Probability of these.
     """
 
     doubted: bool
@@ -112,7 +98,6 @@ class WiringReport(NamedTuple):
     residual: float
     open: bool
     reversing: tuple[str, ...] = ()
-    other_side: float = 0.0
 
     @property
     def backwards(self) -> tuple[int, ...]:
@@ -123,27 +108,6 @@ class WiringReport(NamedTuple):
         count = len(found[0][1]) if found else 0
         return tuple(i for i in range(count)
                      if sum(p for p, sign in found if sign[i] < 0.0) >= BACKWARDS)
-
-    def side_text(self) -> str:
-        """
-        Return why the side to which the robot turns is in doubt; empty where it is not.
-
-        Examples
-        --------
-        >>> wirings = ('all steering zeros are 180° off',)
-        >>> WiringReport(False, 0.7, (), 1.0, True, wirings, 0.3).side_text()[:68]
-        'the robot may turn to the other side than its joints, with a probabi'
-        """
-        if self.other_side < LEAST:
-            return ''
-        return ('the robot may turn to the other side than its joints, with a probability of '
-                f'{self.other_side:.2f}: {", or ".join(self.reversing)}; {LOOK}')
-
-    def side_metric(self) -> str:
-        """Return what is not known of the side to which the robot turns, for diagnostics."""
-        if not self.reversing:
-            return 'observed'
-        return f'not observed yet: perhaps {", or ".join(self.reversing)}; {LOOK}'
 
     def text(self) -> str:
         """Return the doubt in words, with the best hypotheses, empty without one."""
@@ -199,19 +163,15 @@ class WiringMonitor:
         self._compares = bool(np.all(robot.rows == 1.0))
         n = robot.count
         self.wirings = wirings(n)
-        factors = yaw_factors(robot, self.wirings)
-        reversing = [k for k, factor in enumerate(factors, 1) if factor < REVERSES]
-        self._reversing = [(k, self.wirings[k - 1].text()) for k in reversing]
+        self._reversing = [(k, wiring.text()) for k, (wiring, factor) in enumerate(zip(
+            self.wirings, yaw_factors(robot, self.wirings), strict=True), 1) if factor < REVERSES]
         count = len(self.wirings) + 2
         self._costs = costs = WiringCosts.new(
-            (n, count, 1 + len(reversing)), noise=NOISE * float(robot.wheel_radius.mean()),
-            fraction=FRACTION, creep=CREEP, radius=RADIUS, zero=ZERO,
+            (n, count), noise=NOISE * float(robot.wheel_radius.mean()), fraction=FRACTION,
             skew=max(skew, LEAST_SKEW))
-        costs.sides.wiring[1:] = reversing
         usual = np.array([RARE if not wiring.casters or len(wiring.casters) > 2 else 1.0
                           for wiring in self.wirings])
         costs.prior[1:-1] = -2.0 * np.log(WRONG * usual / usual.sum())
-        costs.prior[reversing] = -2.0 * math.log(OTHER_SIDE)
         costs.prior[-1] = -2.0 * math.log(OTHERWISE_WRONG)
         costs.caster[:] = -1.0
         costs.steering_of[:] = costs.wheel_of[:] = np.arange(n)
@@ -238,10 +198,8 @@ class WiringMonitor:
         costs = self._costs
         window = self.window
         costs.cost[:] = costs.prior
-        sides = costs.sides
         for array in (costs.faulty, costs.excluded, costs.misfit, costs.windows,
-                      costs.probability, sides.spent, sides.faulty, sides.square,
-                      sides.information, sides.right, window.begun, window.turned, window.against,
+                      costs.probability, window.begun, window.turned, window.against,
                       window.doubted, window.proved, window.own):
             array[:] = 0.0
         costs.probability[0] = 1.0
@@ -310,10 +268,8 @@ class WiringMonitor:
             order = np.argsort(-probability[1:], kind='stable')
             likely = tuple(self._likely(1 + int(k)) for k in order if probability[1 + k] >= LEAST)
         reversing = [text for k, text in self._reversing if self._costs.excluded[k] == 0.0]
-        other_side = float(sum(probability[k] for k, _ in self._reversing))
         return WiringReport(bool(window.doubted[0]), float(window.right[0]), likely,
-                            self._residual(0), bool(window.open[0]), tuple(reversing),
-                            other_side)
+                            self._residual(0), bool(window.open[0]), tuple(reversing))
 
     def _likely(self, k: int) -> LikelyWiring:
         known = k <= len(self.wirings)
