@@ -131,7 +131,7 @@ def test_what_needs_casters_is_refused_by_name():
     swerve = load('swerve')
     for call in (lambda: inverse(swerve, np.zeros(4), np.zeros(3)),
                  lambda: inverse_acceleration(swerve, np.zeros(4), np.zeros(3), np.zeros(3))):
-        with pytest.raises(ModelError, match='robot swerve: .* sensed_forward'):
+        with pytest.raises(ModelError, match='robot swerve: .* modules drives the robot'):
             call()
     # rolling needs no offset
     assert np.all(np.isfinite(wheel_jacobian(swerve, np.zeros(4))))

@@ -151,7 +151,7 @@ def test_a_report_of_a_tricycle_is_written(tmp_path):
 
 
 @pytest.mark.parametrize('robot', ['swerve', 'tricycle_agv'])
-def test_driving_a_robot_for_reading_is_refused_in_one_line(robot, tmp_path, capsys):
-    assert main(['robot', robot, '--out', f'{tmp_path}']) != 0
+def test_a_law_of_casters_for_another_robot_is_refused_in_one_line(robot, tmp_path, capsys):
+    assert main(['robot', robot, '--controller', 'mpc', '--out', f'{tmp_path}']) != 0
     text = capsys.readouterr().err.strip()
-    assert robot in text and 'reading works' in text and '\n' not in text
+    assert robot in text and 'modules' in text and '\n' not in text

@@ -296,7 +296,7 @@ def test_tables_are_readable_as_text_and_as_markdown():
     assert '| first [s] | about 2 | ≤ 1.20 | ≤ 0.85 | 0.80 | target met |' in markdown_table(rows)
     assert '| third [cm] | 5 |  |  | never |  |' in markdown_table(rows)
     lines = text_table(rows).splitlines()
-    assert len(lines) == 4 and 'MISSED' in lines[2] and lines[1].endswith('stretch')
+    assert len(lines) == 4 and 'MISSED' in lines[2] and lines[1].endswith('target met')
 
 
 def test_conditions_that_cannot_be_are_refused_by_name():
