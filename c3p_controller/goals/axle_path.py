@@ -6,6 +6,10 @@ Without fixed wheels it is a `PathController`. With them the robot moves as a un
 middle of their axle: to reach a goal it turns towards it, rolls there, and turns to the heading of
 the goal. It rolls backward where that needs less turning. Each of the three legs is a path with a
 stop at its end.
+
+Accelerations are those of the farthest pivot, whose wheel has to give them: a radian of a turn on
+the spot counts as its distance, and not as `TURN_LENGTH`. The law of modules limits those of the
+pivots as well, and would follow a faster turn past its end.
 """
 
 from __future__ import annotations
@@ -34,6 +38,9 @@ ACROSS = 0.05
 # motion of a robot that stands, m/s and rad/s
 STILL = 0.005
 STILL_YAW = 0.01
+
+# speed of an arrival relative to that of the approach there: noise of the measured twist
+PASSING = 2.0
 
 # places at which a path is examined
 PLACES = 200
@@ -91,12 +98,16 @@ class AxlePathController(PathController):
     gains : PathGains
     axle : FixedAxle, optional
         Of the fixed wheels; default none.
+    lever : float, m
+        Distance of the farthest pivot from the origin of ``base_link``.
     """
 
-    def __init__(self, gains: PathGains, axle: FixedAxle | None = None) -> None:
+    def __init__(self, gains: PathGains, axle: FixedAxle | None = None,
+                 lever: float = 0.0) -> None:
         """Start without a goal."""
         super().__init__(gains)
         self.axle = axle
+        self.lever = lever
         self._legs: list[Array] = []
         self._end: Array | None = None
         self._turns = False
@@ -104,7 +115,9 @@ class AxlePathController(PathController):
     @classmethod
     def make(cls, gains: PathGains, robot: CasterRobot | None = None) -> AxlePathController:
         """Return the law with the gains that `read` returns, for the wheels of `robot`."""
-        return cls(gains, None if robot is None else fixed_axle(robot))
+        if robot is None:
+            return cls(gains)
+        return cls(gains, fixed_axle(robot), float(np.hypot(*robot.hip_position.T).max()))
 
     def set_goal(self, goal: Array, pose: Array) -> None:
         """Drive from `pose` to `goal`, both (x, y, yaw) in the odometry frame."""
@@ -162,6 +175,21 @@ class AxlePathController(PathController):
         x, y, angle = self.axle.pose(pose).tolist()
         to_x, to_y, _ = (self.axle.pose(self.goal) - (x, y, 0.0)).tolist()
         return abs(math.cos(angle) * to_x + math.sin(angle) * to_y), yaw_error
+
+    def _accelerations(self, rate: Array) -> tuple[float, float]:
+        """Return the accelerations along the path that give the farthest pivot those of gains."""
+        part = 1.0 / max(math.hypot(*rate[:2]) + self.lever * abs(float(rate[2])), 1.0)
+        return part * self.gains.acceleration, part * self.gains.deceleration
+
+    def _ends_here(self, twist: Array) -> bool:
+        """
+        Return whether a robot at the goal stops in time: one that passes it has not arrived.
+
+        The approach has the speeds ``k`` times the distances of the arrival there.
+        """
+        gains = self.gains
+        return (math.hypot(*twist[:2]) <= PASSING * gains.approach * gains.stop_distance
+                and abs(float(twist[2])) <= PASSING * gains.approach * gains.stop_yaw)
 
     def _between(self, pose: Array, goal: Array) -> list[Array]:
         """Return the ends of the legs from `pose` to `goal`: turn, roll, turn."""

@@ -142,7 +142,8 @@ class PathController(PositionLaw):
                    and abs(yaw_error) <= gains.yaw_tolerance)
         # arrival needs less error than the zone has, so that noise does not toggle it
         self._there = in_zone and (self._there or (
-            distance <= gains.stop_distance and abs(yaw_error) <= gains.stop_yaw))
+            distance <= gains.stop_distance and abs(yaw_error) <= gains.stop_yaw
+            and self._ends_here(twist)))
         places, allowed = self._allowed(path)
         (here,), (rate,) = path.at(np.array([self._sigma]))
         self.preview = self._sample(path, rate, pose[2], twist, places, allowed)
@@ -154,6 +155,14 @@ class PathController(PositionLaw):
         """Return distance and yaw error to the end of the path, m and rad."""
         _, distance, yaw_error = self._errors(pose)
         return distance, yaw_error
+
+    def _accelerations(self, rate: Array) -> tuple[float, float]:
+        """Return acceleration and deceleration along a path with the derivative `rate` by σ."""
+        return self.gains.acceleration, self.gains.deceleration
+
+    def _ends_here(self, twist: Array) -> bool:
+        """Return whether a robot at the goal with `twist` (3,) is slow enough to stop there."""
+        return True
 
     def _sample(self, path: Path, rate: Array, yaw: float, twist: Array, places: Array,
                 allowed: Array) -> Preview:
@@ -174,8 +183,9 @@ class PathController(PositionLaw):
         times = self._times
         sigma = np.empty(len(times))
         rates = np.empty(len(times))
+        acceleration, deceleration = self._accelerations(rate)
         _travel((float(self._sigma), max(float(speed), 0.0)), places,
-                (float(length), gains.acceleration, gains.deceleration, gains.approach),
+                (float(length), acceleration, deceleration, gains.approach),
                 allowed[:, None], sigma, rates)
         poses, slopes = path.at(sigma)
         # a bend may begin between two places
@@ -208,8 +218,8 @@ class PathController(PositionLaw):
         the path, and `rate` (3,) is the derivative by σ there.
         """
         gains = self.gains
-        speed = min(allowed, math.sqrt(2.0 * gains.deceleration * left),
-                    gains.approach * left)
+        _, deceleration = self._accelerations(rate)
+        speed = min(allowed, math.sqrt(2.0 * deceleration * left), gains.approach * left)
         velocity = speed * rate[:2] + np.array([
             exponential(gap[0], gains.speed, gains.line_approach),
             exponential(gap[1], gains.speed, gains.line_approach)])

@@ -167,6 +167,40 @@ def test_a_goal_that_is_missed_is_approached_again():
     assert controller.goal is not None and np.abs(command.twist).max() > 0.0
 
 
+def test_a_robot_that_turns_past_its_goal_turns_back():
+    controller = AxlePathController(PathGains())
+    controller.set_goal(np.array([0.0, 0.0, 1.0]), np.zeros(3))
+    # through the goal with 0.8 rad/s, then at rest within the zone
+    controller.step(np.array([0.0, 0.0, 1.0]), np.array([0.0, 0.0, 0.8]))
+    command = controller.step(np.array([0.0, 0.0, 1.06]), np.zeros(3))
+    assert command.reached and command.twist[2] < -0.03
+    # one that arrives slowly has arrived, and stays
+    controller.step(np.array([0.0, 0.0, 1.01]), np.array([0.0, 0.0, -0.01]))
+    assert not controller.step(np.array([0.0, 0.0, 1.06]), np.zeros(3)).twist.any()
+
+
+@pytest.mark.parametrize('name', ['swerve', 'amr'])
+def test_the_farthest_pivot_brakes_with_the_deceleration_of_the_gains(name):
+    robot = load(name)
+    lever = np.hypot(*robot.hip_position.T).max()
+    controller = AxlePathController.make(PathGains(), robot)
+    for goal in ([0.0, 0.0, 3.0], [0.35, 0.0, 0.0]):
+        controller.set_goal(np.array(goal), np.zeros(3))
+        left = 0.1
+        pose = np.array(goal) * (1.0 - left / max(goal))
+        twist = controller.step(pose).twist
+        along = twist[2] if goal[2] else twist[0]
+        # a radian of a turn is the distance of the pivot
+        most = 1.0 / lever if goal[2] else 1.0
+        assert along == pytest.approx(np.sqrt(2.0 * most * left), rel=1e-6)
+    # and the preview as well
+    controller.set_goal(np.array([0.0, 0.0, 3.0]), np.zeros(3))
+    controller.step(np.array([0.0, 0.0, 2.5]), np.array([0.0, 0.0, 1.5]))
+    preview = controller.preview
+    braking = -np.diff(preview.velocity[:, 2]) / np.diff(preview.time)
+    assert 0.5 / lever < braking.max() < 2.5 / lever
+
+
 def test_a_stopped_law_keeps_its_modules():
     law = ModuleLaw(load('swerve'))
     angles = np.array([0.1, 0.2, 0.3, 0.4])
