@@ -3,8 +3,8 @@
 Torques with which a law feeds the reference of a robot on wheels of any kind forward.
 
 Inertia, friction and rows are those of wheel_dynamics.py, ``M q̈ = F + Jᵀτ + Aᵀλ``. Its `inverse`
-is exact for a motion that the robot has. A law has accelerations that it requires, at angles that are
-not those of its reference yet, and needs other answers to three questions:
+is exact for a motion that the robot has. A law has accelerations that it requires, at angles that
+are not those of its reference yet, and needs other answers to three questions:
 
 - Friction is that of the reference, ½ (F(q̇) − F(−q̇)). Terms of second order are left out: a caster
   across the reference would turn with u/d in it, which it does not, and with d = 1 cm its terms of
