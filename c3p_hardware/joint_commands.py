@@ -100,7 +100,8 @@ class TopicCommand:
         """Store names and signs."""
         self._robot = robot
         self._driven = driven_joints(robot)
-        self._passive = set(robot.joint_places) - set(self._driven)
+        # a block may have the axis of a fixed wheel
+        self._passive = {*robot.steering_joints, *robot.wheel_joints} - set(self._driven)
         self._known: tuple[list[str], int] = ([], -1)
         self._places: list[tuple[int, int]] = []
         self._idle: list[int] = []
