@@ -236,7 +236,44 @@ class PushedPlant(ABC):
         """Advance by `duration` with the held torque and a `wrench` at the platform."""
 
 
-class AnalyticPlant(PushedPlant):
+class MarchedPlant(PushedPlant):
+    """
+    Base of plants that march equations of motion without contacts, in equal short steps.
+
+    The state begins with pose and twist, and ends with work and dissipated energy.
+    """
+
+    _state: Array
+    _substep: float
+
+    @property
+    def work(self) -> float:
+        """Work of motors and pushes since `reset`, J."""
+        return float(self._state[-2])
+
+    @property
+    def dissipated(self) -> float:
+        """Energy dissipated by friction and sliding since `reset`, J; never decreases."""
+        return float(self._state[-1])
+
+    def truth(self) -> GroundTruth:
+        """Return pose and twist now."""
+        return GroundTruth(self._time, self._state[0:3].copy(), self._state[3:6].copy())
+
+    def _integrate(self, wrench: Array, duration: float) -> None:
+        """Advance the state by `duration` in equal steps no longer than the substep."""
+        if duration <= 0:
+            return
+        # rounding of a whole ratio must not add a step
+        steps = max(1, math.ceil(duration / self._substep - 1e-9))
+        self._march(wrench, duration / steps, steps)
+
+    @abstractmethod
+    def _march(self, wrench: Array, step: float, count: int) -> None:
+        """Advance the state by `count` steps with the held torque and a `wrench`."""
+
+
+class AnalyticPlant(MarchedPlant):
     """
     The closed-chain equations of motion: rolling without slip, friction of `robot.friction`.
 
@@ -277,16 +314,6 @@ class AnalyticPlant(PushedPlant):
         self.reset()
 
     @property
-    def work(self) -> float:
-        """Work of motors and pushes since `reset`, J."""
-        return float(self._state[-2])
-
-    @property
-    def dissipated(self) -> float:
-        """Energy dissipated by friction since `reset`, J; never decreases."""
-        return float(self._state[-1])
-
-    @property
     def kinetic_energy(self) -> float:
         """½ νᵀ M ν now, J: its value at `reset` plus `work` minus `dissipated`."""
         n = self._robot.count
@@ -306,14 +333,5 @@ class AnalyticPlant(PushedPlant):
         return JointSample(self._time, state[6:6 + n].copy(), steering_rate,
                            state[6 + n:6 + 2 * n].copy(), wheel_rate, self._torque.copy())
 
-    def truth(self) -> GroundTruth:
-        """Return pose and twist now."""
-        return GroundTruth(self._time, self._state[0:3].copy(), self._state[3:6].copy())
-
-    def _integrate(self, wrench: Array, duration: float) -> None:
-        """Advance the state by `duration` in equal steps no longer than the substep."""
-        if duration <= 0:
-            return
-        # rounding of a whole ratio must not add a step
-        steps = max(1, math.ceil(duration / self._substep - 1e-9))
-        runge_kutta(self._model, self._state, self._torque, wrench, duration / steps, steps)
+    def _march(self, wrench: Array, step: float, count: int) -> None:
+        runge_kutta(self._model, self._state, self._torque, wrench, step, count)

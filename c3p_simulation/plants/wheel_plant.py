@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -16,19 +14,13 @@ from c3p_dynamics.side_tyres import SideTyre, side_tyre
 from c3p_dynamics.wheel_dynamics import friction_rate, speeds_of, wheel_model
 from c3p_kinematics.rolling import rolling_rates
 from c3p_simulation.plants.checks import positive
-from c3p_simulation.plants.plant import (
-    SUBSTEP,
-    AnalyticPlant,
-    GroundTruth,
-    JointSample,
-    PushedPlant,
-)
+from c3p_simulation.plants.plant import SUBSTEP, AnalyticPlant, JointSample, MarchedPlant
 
 # substep times the largest rate with which friction slows a joint: up to 2.7 the method is stable
 STABLE = 2.0
 
 
-class WheelPlant(PushedPlant):
+class WheelPlant(MarchedPlant):
     """
     The equations of motion of any mix of wheels, with the interface of `AnalyticPlant`.
 
@@ -83,16 +75,6 @@ class WheelPlant(PushedPlant):
         self.reset()
 
     @property
-    def work(self) -> float:
-        """Work of motors and pushes since `reset`, J."""
-        return float(self._state[-2])
-
-    @property
-    def dissipated(self) -> float:
-        """Energy dissipated by friction and sliding since `reset`, J; never decreases."""
-        return float(self._state[-1])
-
-    @property
     def kinetic_energy(self) -> float:
         """
         ½ q̇ᵀ M q̇ now, J: its value at `reset` plus `work` minus `dissipated`.
@@ -130,18 +112,8 @@ class WheelPlant(PushedPlant):
         """Return the steering rates (n,) of wheels below their pivots, 0 of others."""
         return np.where(self._turning >= 0, self._speeds()[np.maximum(self._turning, 0)], 0.0)
 
-    def truth(self) -> GroundTruth:
-        """Return pose and twist now."""
-        return GroundTruth(self._time, self._state[0:3].copy(), self._state[3:6].copy())
-
-    def _integrate(self, wrench: Array, duration: float) -> None:
-        """Advance the state by `duration` in equal steps no longer than the substep."""
-        if duration <= 0:
-            return
-        # rounding of a whole ratio must not add a step
-        steps = max(1, math.ceil(duration / self._substep - 1e-9))
-        march_wheels(self._model, self._terms, self._state, self._torque, wrench,
-                     duration / steps, steps)
+    def _march(self, wrench: Array, step: float, count: int) -> None:
+        march_wheels(self._model, self._terms, self._state, self._torque, wrench, step, count)
 
 
 def analytic_plant(robot: CasterRobot, friction: ArrayLike | None = None
