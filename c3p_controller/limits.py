@@ -184,6 +184,7 @@ class TractionControl:
         self.limit = state.limit
         # of a wheel beside its pivot, which rolls where it turns; the last steering angles
         self._beside = robot.lateral_offset / robot.wheel_radius
+        self._any_beside = bool(self._beside.any())
         self._turned: Array | None = None
         self.reset()
 
@@ -235,7 +236,7 @@ class TractionControl:
         state = self._state
         state.steering[:] = sensed.steering
         state.wheel_rate[:] = sensed.wheel_rate
-        if self._beside.any():
+        if self._any_beside:
             before = sensed.steering if self._turned is None else self._turned
             turned = (sensed.steering - before) / dt + sensed.twist[2]
             state.wheel_rate[:] -= self._beside * turned

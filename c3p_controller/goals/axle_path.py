@@ -164,22 +164,17 @@ class AxlePathController(PathController):
         self._legs = []
         self._end = None
 
-    def _remaining(self, pose: Array) -> tuple[float, float]:
-        """Return distance along the rolling direction and yaw error to the end of the path."""
-        distance, yaw_error = super()._remaining(pose)
+    def _errors(self, pose: Array) -> tuple[Array, float, float]:
+        """Return errors to the end of the path, of which the rolling direction is the distance."""
+        gap, distance, yaw_error = super()._errors(pose)
         if self.axle is None or self._end is None:
-            return distance, yaw_error
+            return gap, distance, yaw_error
         if self._turns:
-            return 0.0, yaw_error
+            return gap, 0.0, yaw_error
         assert self.goal is not None
         x, y, angle = self.axle.pose(pose).tolist()
         to_x, to_y, _ = (self.axle.pose(self.goal) - (x, y, 0.0)).tolist()
-        return abs(math.cos(angle) * to_x + math.sin(angle) * to_y), yaw_error
-
-    def _accelerations(self, rate: Array) -> tuple[float, float]:
-        """Return the accelerations along the path that give the farthest pivot those of gains."""
-        part = 1.0 / max(math.hypot(*rate[:2]) + self.lever * abs(float(rate[2])), 1.0)
-        return part * self.gains.acceleration, part * self.gains.deceleration
+        return gap, abs(math.cos(angle) * to_x + math.sin(angle) * to_y), yaw_error
 
     def _ends_here(self, twist: Array) -> bool:
         """

@@ -76,11 +76,23 @@ def _bend_speed(slopes, speed, yaw_rate, allowed_out):
         allowed_out[k] = yaw_rate / bend if bend * speed > yaw_rate else speed
 
 
+def pivot_part(rate: Array, lever: float) -> float:
+    """
+    Return the acceleration along a path at which a pivot has one of 1 m/s², at most 1.
+
+    `rate` (3,) is the derivative of the path by σ, and `lever`, m, the distance of the pivot.
+    """
+    return 1.0 / max(math.hypot(*rate[:2]) + lever * abs(float(rate[2])), 1.0)
+
+
 class PathController(PositionLaw):
     """Travels along a path to its end; the memory is the path and the place along it."""
 
     Settings: ClassVar[type[PathGains]] = PathGains
     group: ClassVar[str] = 'path'
+
+    # of the pivot to which the accelerations of the gains belong, m; None: the origin
+    lever: float | None = None
 
     @classmethod
     def read(cls, values: Any, name: str) -> Any:
@@ -97,6 +109,8 @@ class PathController(PositionLaw):
         self.path: Path | None = None
         self._sigma = 0.0
         self._there = False
+        # of the accelerations of the gains, along the path
+        self._part = 1.0
         self._numbers = np.arange(int(round(gains.horizon / SPACING)) + 1)
         self._times = SPACING * self._numbers
 
@@ -135,7 +149,7 @@ class PathController(PositionLaw):
             return None
         gains = self.gains
         twist = np.zeros(3) if twist is None else twist
-        distance, yaw_error = self._remaining(pose)
+        _, distance, yaw_error = self._errors(pose)
         self._sigma = closest(path, pose, self._sigma)
         ending = path.length - self._sigma < gains.goal_tolerance
         in_zone = (ending and distance <= gains.goal_tolerance
@@ -146,19 +160,12 @@ class PathController(PositionLaw):
             and self._ends_here(twist)))
         places, allowed = self._allowed(path)
         (here,), (rate,) = path.at(np.array([self._sigma]))
+        if self.lever is not None:
+            self._part = pivot_part(rate, self.lever)
         self.preview = self._sample(path, rate, pose[2], twist, places, allowed)
         command = np.zeros(3) if self._there else self._twist(
             path.length - self._sigma, here - pose, rate, pose[2], float(allowed[0]))
         return PositionCommand(command, distance, yaw_error, in_zone)
-
-    def _remaining(self, pose: Array) -> tuple[float, float]:
-        """Return distance and yaw error to the end of the path, m and rad."""
-        _, distance, yaw_error = self._errors(pose)
-        return distance, yaw_error
-
-    def _accelerations(self, rate: Array) -> tuple[float, float]:
-        """Return acceleration and deceleration along a path with the derivative `rate` by σ."""
-        return self.gains.acceleration, self.gains.deceleration
 
     def _ends_here(self, twist: Array) -> bool:
         """Return whether a robot at the goal with `twist` (3,) is slow enough to stop there."""
@@ -183,9 +190,10 @@ class PathController(PositionLaw):
         times = self._times
         sigma = np.empty(len(times))
         rates = np.empty(len(times))
-        acceleration, deceleration = self._accelerations(rate)
+        part = self._part
         _travel((float(self._sigma), max(float(speed), 0.0)), places,
-                (float(length), acceleration, deceleration, gains.approach),
+                (float(length), part * gains.acceleration, part * gains.deceleration,
+                 gains.approach),
                 allowed[:, None], sigma, rates)
         poses, slopes = path.at(sigma)
         # a bend may begin between two places
@@ -218,8 +226,8 @@ class PathController(PositionLaw):
         the path, and `rate` (3,) is the derivative by σ there.
         """
         gains = self.gains
-        _, deceleration = self._accelerations(rate)
-        speed = min(allowed, math.sqrt(2.0 * deceleration * left), gains.approach * left)
+        speed = min(allowed, math.sqrt(2.0 * self._part * gains.deceleration * left),
+                    gains.approach * left)
         velocity = speed * rate[:2] + np.array([
             exponential(gap[0], gains.speed, gains.line_approach),
             exponential(gap[1], gains.speed, gains.line_approach)])
