@@ -42,7 +42,9 @@ def chosen_law(name: str, robot: CasterRobot) -> str:
     >>> chosen_law('auto', load('c3p')), chosen_law('auto', load('swerve'))
     ('mpc', 'modules')
     """
-    return name if name != AUTO else 'modules' if robot.reading_only else 'mpc'
+    if name != AUTO:
+        return name
+    return 'modules' if robot.reading_only else 'mpc'
 
 
 def law_names() -> tuple[str, ...]:

@@ -23,7 +23,10 @@ class ModuleRobot(OrderlyNode):
 
     def __init__(self, robot, seed=1, interface='position', rates=True, **options):
         super().__init__('module_robot', **options)
-        self.robot, self.rates, self.silent, self.broken = robot, rates, False, None
+        self.robot = robot
+        self.rates = rates
+        self.silent = False
+        self.broken = None
         self.joints = ModuleJoints(robot)
         self.axes = LaggingAxes(robot, seed)
         self.axes.steering = robot.steering_zero + np.where(robot.fixed, 0.0, 0.3)

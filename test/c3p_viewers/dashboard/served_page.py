@@ -63,7 +63,9 @@ class Page:
     """A plain client in the place of a page."""
 
     def __init__(self, served, first=None):
-        self.served, self.beat, self.number = served, 0, 0
+        self.served = served
+        self.beat = 0
+        self.number = 0
         self._open = contextlib.ExitStack()
         self.socket = self._open.enter_context(client.connect(
             f'ws://{served.host}/socket', origin=f'http://{served.host}', ping_interval=None))
