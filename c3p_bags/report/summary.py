@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,9 @@ LATE = 0.001
 # time without force in the commanded direction that is worth a note, s: every start across the
 # casters has some tenths
 BLOCKED = 1.0
+
+# what differs between two messages on the same matter
+VALUE = re.compile(r'[-+]?\d[\d.]*')
 
 # steps of a clock that are stated one by one
 MOST_STEPS = 5
@@ -181,13 +185,24 @@ def _complaints(run: AnalysedRun, numbers: Mapping[str, Any]) -> Answer:
                  ' all the time')
         return Answer(question, 'All OK', f'{len({s.name for s in run.states})} states were OK'
                       f'{since}.', 'good', 'nodes')
-    shown = (errors or found)[0]
+    grave = errors or found
+    same = _longest(grave)
+    shown = same[0]
     kind = 'error' if errors else 'warning'
-    count = len(errors or found)
-    return Answer(question, f'{count} {kind}{"s" if count > 1 else ""}',
-                  f'{"The first at" if count > 1 else "At"} {shown["begin_s"]:.2f} s, '
-                  f'{shown["name"].removesuffix(": state")}: {shown["message"]}.',
+    lasted = sum(c['end_s'] - c['begin_s'] for c in same)
+    when = (f'At {shown["begin_s"]:.2f} s' if len(grave) == 1 else
+            f'The longest, {lasted:.2f} s in all from {shown["begin_s"]:.2f} s on')
+    return Answer(question, f'{len(grave)} {kind}{"s" if len(grave) > 1 else ""}',
+                  f'{when}, {shown["name"].removesuffix(": state")}: {shown["message"]}.',
                   'bad' if errors else 'note', 'nodes')
+
+
+def _longest(found: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return those of a node with the same words that lasted longest; their values may differ."""
+    alike: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for one in found:
+        alike.setdefault((one['name'], VALUE.sub('', one['message'])), []).append(one)
+    return max(alike.values(), key=lambda same: sum(c['end_s'] - c['begin_s'] for c in same))
 
 
 QUESTIONS: tuple[Callable[[AnalysedRun, Mapping[str, Any]], Answer], ...] = (

@@ -248,6 +248,20 @@ def test_states_are_drawn_by_their_level():
     assert found['Did it arrive?'].answer == 'No goal'
 
 
+def test_the_warning_that_lasted_longest_is_the_headline():
+    time = STEP * np.arange(101)
+    states = [Span('loop: state', 1, 'gap of 0.58 s', 6.0, 6.1),
+              Span('loop: state', 0, 'OK', 6.1, 7.0),
+              *(Span('slip: state', 1, f'wheel 2 slips at {k} m/s', 7.0 + k, 7.4 + k)
+                for k in range(3)),
+              Span('slip: state', 0, 'OK', 10.0, 12.0)]
+    run = run_of(log(time, odom=straight(time)), states=states)
+    found = {a.question: a for a in answers(run, run_numbers(run))}['What did the nodes report?']
+    assert found.answer == '4 warnings' and found.verdict == 'note'
+    assert found.detail == ('The longest, 1.20 s in all from 7.00 s on, slip: wheel 2 slips at '
+                            '0 m/s.')
+
+
 def test_long_tables_are_cut_and_the_rest_is_counted():
     text = table(('n',), [(f'{k}',) for k in range(100)])
     assert text.count('<tr>') == 41 and '60 more: see figures.json' in text
