@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 from c3p_bags.report.drive_page import axis_word, near_limits
 from c3p_bags.report.path import draw_robots
 from c3p_bags.report.run import AnalysedRun
-from c3p_bags.report.sheet import at_least, dress, legend, line
+from c3p_bags.report.sheet import at_least, dress, leave_out_spikes, legend, line
 from c3p_bags.runs import mapped
 from c3p_bags.runs.metrics import pose_at
 from c3p_bags.runs.run_log import Motion, between
@@ -105,6 +105,7 @@ def draw_velocity(axes: Axes, run: AnalysedRun, which: int) -> None:
         thin = max(1, len(time) // 1800)
         axes.plot(broken[1][::thin], broken[0][::thin], color=INK, linewidth=1.0,
                   linestyle=(0, (4, 2)), label='commanded')
+    leave_out_spikes(axes)
     at_least(axes, LEAST_RANGE)
     if which == 0:
         legend(axes)

@@ -15,6 +15,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from scipy.ndimage import median_filter
 
 from c3p_bags.report.markup import Markup, html
 from c3p_bags.report.run import AnalysedRun
@@ -42,6 +43,13 @@ SIZES = style.Sizes(LABEL, TICK, 4.0, 7)
 # distances of labels from their axes, inches
 LABEL_AT = 0.43
 BELOW_AT = 0.26
+
+# drawn points of which a spike is fewer than half, the part of all that are rare at each end, the
+# factor by which they may extend a range, and the room beyond the others, fraction of their range
+NEIGHBOURS = 9
+RARE = 0.005
+SPIKE = 4.0
+ROOM = 0.6
 
 # label of axes over time, before the number of their run
 TIMED = 'time of run '
@@ -137,6 +145,40 @@ def at_least(axes: Axes, span: float) -> None:
     if high - low < span:
         middle = 0.5 * (low + high)
         axes.set_ylim(middle - span / 2, middle + span / 2)
+
+
+def leave_out_spikes(axes: Axes) -> None:
+    """
+    Limit the y range to what the lines show, if single samples extend it more than `SPIKE` times.
+
+    What is outside is marked at the edge, with its value and time. The lines keep it.
+    """
+    lines = []
+    for drawn in axes.get_lines():
+        points = np.array([drawn.get_xdata(), drawn.get_ydata()], float)
+        lines.append(points[:, np.isfinite(points[1])])
+    time, value = np.concatenate(lines, axis=1) if lines else np.zeros((2, 0))
+    if not value.size:
+        return
+    # a motion that is short in a long drive has neighbours, a spike has none; the quantiles hold
+    # noise, of which the medians have little
+    steady = np.concatenate([median_filter(points[1], NEIGHBOURS) for points in lines])
+    low, high = np.quantile(value, [RARE, 1.0 - RARE])
+    low, high = min(low, steady.min()), max(high, steady.max())
+    ends = value.min(), value.max()
+    if not ends[1] - ends[0] > SPIKE * (high - low) > 0.0:
+        return
+    room = ROOM * (high - low)
+    axes.set_ylim(max(low - room, ends[0]), min(high + room, ends[1]))
+    for end, edge, sign, mark in ((ends[0], low, -1, '▼'), (ends[1], high, 1, '▲')):
+        if sign * (end - edge) > room:
+            at = time[int(np.argmax(sign * value))]
+            # beside it, on the side that has more room
+            left = at < 0.5 * (time[0] + time[-1])
+            axes.annotate(f'{mark} {end:.3g} at {at:.2f} s', (at, 0.5 * (1 + sign)),
+                          (5 if left else -5, -9 * sign), xycoords=('data', 'axes fraction'),
+                          textcoords='offset points', ha='left' if left else 'right',
+                          va='center', fontsize=TICK, color=style.ALERT)
 
 
 def figure(panels: Sequence[Panel], runs: Sequence[AnalysedRun], margin: float = 0.72) -> Figure:

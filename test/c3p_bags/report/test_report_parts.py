@@ -14,11 +14,12 @@ from c3p_bags.report.compare import difference_sentences, difference_table, diff
 from c3p_bags.report.goals import goal_metrics, in_odom, part
 from c3p_bags.report.health import complaints, spans
 from c3p_bags.report.path import instants
-from c3p_bags.report.sheet import envelope, peaks
+from c3p_bags.report.sheet import envelope, leave_out_spikes, line, peaks, samples_of
 from c3p_bags.report.slip_panels import confidence
 from c3p_bags.report.timing import timing
 from c3p_bags.runs.run_log import Goal, Health, Joints, Motion, RunLog, Series
 from c3p_plots import style
+from c3p_plots.style import figure
 
 PERIOD = 0.005
 
@@ -126,6 +127,42 @@ def test_what_is_drawn_has_the_extremes(values, bins):
     assert len(shown) <= max(2 * bins, 1) or len(value) <= 2 * bins
     assert np.all(np.diff(time) >= 0) and np.array_equal(value[time.astype(int)], shown)
     assert peaks(np.arange(len(value)), value, bins)[1].max() == value.max()
+
+
+def velocity(time, value):
+    """Return axes with a line of a report."""
+    axes = figure(6.0, 2.0).add_subplot()
+    line(axes, time, value)
+    leave_out_spikes(axes)
+    return axes
+
+
+def test_a_spike_does_not_flatten_the_panel_and_is_marked_with_value_and_time():
+    time = 0.005 * np.arange(12000)
+    value = 0.3 * np.sin(time)
+    value[[4000, 7000]] = 25.0, -4.0
+    axes = velocity(time, value)
+    assert axes.get_ylim() == pytest.approx((-0.66, 0.66), abs=0.01)
+    assert [text.get_text() for text in axes.texts] == ['▼ -4 at 35.00 s', '▲ 25 at 20.00 s']
+    # the samples keep it
+    assert samples_of(axes.get_lines()[0])[1].max() == 25.0
+
+
+@pytest.mark.parametrize('moving', [2.0, 60.0])
+def test_a_short_motion_in_ten_minutes_is_no_spike(moving):
+    rng = np.random.default_rng(1)
+    time = 0.02 * np.arange(30000)
+    value = np.where(abs(time - 300.0) < 0.5 * moving, 0.4, 0.0)
+    value += rng.normal(0.0, 0.002, len(time))
+    axes = velocity(time, value)
+    assert axes.get_ylim()[1] > 0.4 and not axes.texts
+
+
+def test_noise_and_a_line_at_zero_have_no_spikes():
+    time = 0.02 * np.arange(5000)
+    for value in (np.zeros(5000), np.full(5000, np.nan),
+                  np.random.default_rng(2).normal(0.0, 1.0, 5000)):
+        assert not velocity(time, value).texts
 
 
 def test_nobody_is_certain():
