@@ -16,9 +16,11 @@ from c3p_description.model import Array
 # an interval longer than this multiple of the usual one has lost samples
 LOST = 1.5
 
-# fraction of commands recorded at the time of their sample, above which the clock of the recorder
-# is simulated: it does not advance within a cycle
+# fraction of commands recorded whole periods after their sample, mostly none, above which the clock
+# of the recorder is simulated: it does not advance within a cycle. The least deviation of a real
+# clock, s
 INSTANT = 0.9
+WHOLE = 1e-6
 
 
 class Timing(NamedTuple):
@@ -78,7 +80,7 @@ def timing(log: RunLog) -> Timing:
     step = _steps(known)
     gaps = step[step > LOST * period]
     worst = int(np.argmax(step)) if len(step) else 0
-    cycles, answered, at, latency = _answers(log)
+    cycles, answered, at, latency = _answers(log, period)
     unrecorded, unanswered = recording_losses(log)
     return Timing(
         period, interval, unrecorded, unanswered,
@@ -121,7 +123,7 @@ def _cycles(log: RunLog) -> Array:
     return np.sort(np.append(joints, found)) if len(found) else joints
 
 
-def _answers(log: RunLog) -> tuple[int, int, Array, Array]:
+def _answers(log: RunLog, period: float) -> tuple[int, int, Array, Array]:
     none = np.zeros(0)
     if log.wheel_effort is None or not len(log.wheel_effort.time):
         return 0, 0, none, none
@@ -145,7 +147,10 @@ def _answers(log: RunLog) -> tuple[int, int, Array, Array]:
         return int(during.sum()), answered, none, none
     took = mapped.computed(lambda at, k: at - log.recorded['joint_states'][k],
                            log.recorded['wheel_effort'][some], cycle)
-    if not len(took) or np.mean(took == 0.0) > INSTANT:
+    # a single sample has no period
+    step = period or 1.0
+    whole = mapped.computed(lambda part: np.abs(part - step * np.rint(part / step)) < WHOLE, took)
+    if not len(took) or np.mean(whole) > INSTANT:
         return int(during.sum()), answered, none, none
     # two topics are recorded in the order of arrival: some commands precede their sample
     return (int(during.sum()), answered, mapped.kept(sent),

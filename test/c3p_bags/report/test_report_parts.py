@@ -64,6 +64,9 @@ def test_lost_samples_late_commands_and_silence_are_counted():
 def test_a_recorder_in_simulated_time_cannot_tell_latency():
     found = timing(answered(PERIOD * np.arange(100), np.zeros(100)))
     assert found.answered == 100 and not len(found.latency)
+    # a command that is recorded after the next step of the clock has the time of that step
+    found = timing(answered(PERIOD * np.arange(300), np.repeat([0.0, PERIOD, 2 * PERIOD], 100)))
+    assert found.answered == 300 and found.late == 0 and not len(found.latency)
 
 
 def test_without_commands_only_samples_are_judged():
