@@ -16,9 +16,9 @@ from c3p_description.model import Array
 # an interval longer than this multiple of the usual one has lost samples
 LOST = 1.5
 
-# fraction of commands recorded whole periods after their sample, mostly none, above which the clock
-# of the recorder is simulated: it does not advance within a cycle. The least deviation of a real
-# clock, s
+# fraction of commands recorded whole periods after their sample, mostly none, above which the
+# clock of the recorder is simulated: it does not advance within a cycle. The least deviation of a
+# real clock, s
 INSTANT = 0.9
 WHOLE = 1e-6
 
