@@ -167,6 +167,12 @@ class WheelMotion(NamedTuple):
         return rows[:, :, 1] + d[:, None] * rows[:, :, 2], drifts[..., 1] + d * drifts[..., 2]
 
 
+def _of_all(value: ArrayLike, count: int) -> Array:
+    """Return values of all wheels, also where one number stands for all of them."""
+    given = np.asarray(value, float)
+    return np.full(count, given) if given.ndim == 0 else given
+
+
 def equations(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike,
               steering_rate: ArrayLike, tyre: SideTyre | None = None, **torque: ArrayLike
               ) -> tuple[WheelMotion, list[Array]]:
@@ -183,12 +189,9 @@ def equations(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike,
         Vectors ``accel``, ``steering_accel`` or ``torque`` of the same motions.
     """
     n = robot.count
-    steering = np.asarray(steering, float)
-    turning = np.broadcast_to(np.asarray(steering_rate, float), (*steering.shape[:-1], n)
-                              ) if np.ndim(steering_rate) == 0 else steering_rate
     sizes = {'accel': 3, 'steering_accel': n, 'torque': robot.efforts}
     batch, (angles, nu, rates, *more) = batched(
-        n, steering=(steering, n), twist=(twist, 3), steering_rate=(turning, n),
+        n, steering=(steering, n), twist=(twist, 3), steering_rate=(_of_all(steering_rate, n), n),
         **{name: (value, sizes[name]) for name, value in torque.items()})
     angles = np.where(robot.fixed, robot.steering_zero, angles)[:, _joints(robot)[0]]
     speeds = speeds_of(robot, nu, rates)
@@ -322,16 +325,12 @@ def inverse(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike, steering_
     >>> torque[:4].round(3).tolist()  # 62 kg and four times I/r² of the wheels, by r/4
     [0.8, 0.8, 0.8, 0.8]
     """
-    n = robot.count
-    steering_accel = np.broadcast_to(np.asarray(steering_accel, float),
-                                     (*np.shape(accel)[:-1], n)
-                                     ) if np.ndim(steering_accel) == 0 else steering_accel
     if not robot.reading_only:
         return (inverse_dynamics(robot, steering, twist, accel)
                 + friction_compensation(robot, steering, twist,
                                         smoothing=float(robot.losses[:, 5].max())))
     motion, (nudot, turned) = equations(robot, steering, twist, steering_rate, accel=accel,
-                                         steering_accel=steering_accel)
+                                         steering_accel=_of_all(steering_accel, robot.count))
     terms = motion.terms
     needed = np.einsum('bij,bj->bi', terms.mass, speeds_of(robot, nudot, turned)) - terms.force
     # a torque is a force times r, of steering motors times d
