@@ -71,6 +71,14 @@ class EarlyMessageError(MessageError):
     """
 
 
+class OtherJointsError(MessageError):
+    """
+    Joint states without any of the robot's joints, after complete ones.
+
+    Another device publishes on the same topic, as the driver of an arm does.
+    """
+
+
 class PublishError(ValueError):
     """
     A message that must not be published.

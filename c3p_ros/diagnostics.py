@@ -12,7 +12,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
-from c3p_ros.cdr import EarlyMessageError, PublishError
+from c3p_ros.cdr import EarlyMessageError, OtherJointsError, PublishError
 from c3p_ros.cycle import RepeatedStamp
 
 OK = DiagnosticStatus.OK
@@ -31,8 +31,10 @@ LONGEST_REASON = 400
 REFUSED = 'refused'
 UNREAD = 'recorded unread'
 NOT_PUBLISHED = 'not published'
-# repeated stamps of simulated time: counted, neither logged nor shown as a warning
+# counted, neither logged nor shown as a warning: repeated stamps of simulated time, and messages
+# of other devices
 REPEATED = 'with a repeated stamp'
+OF_OTHERS = 'of other joints'
 
 
 def warned(text: str, well: str = '') -> tuple[bytes, str]:
@@ -111,14 +113,19 @@ class Diagnostics:
         """
         Count a rejected message and show the reason as a warning.
 
-        With ``use_sim_time`` a RepeatedStamp is counted without a warning: controllers stamp with
-        the /clock that they have received, which may lag behind their samples.
+        An OtherJointsError is counted without a warning. With ``use_sim_time`` a RepeatedStamp is,
+        too: controllers stamp with the /clock that they have received, which may lag behind their
+        samples.
         """
-        if isinstance(reason, RepeatedStamp) and getattr(self._node, 'simulated_time', False):
-            count = self.count(topic, REPEATED)
-            self._dropped[topic, REPEATED] = (count + 1, -REFUSAL_SHOWN, '')
+        if isinstance(reason, OtherJointsError):
+            self._count(topic, OF_OTHERS)
+        elif isinstance(reason, RepeatedStamp) and getattr(self._node, 'simulated_time', False):
+            self._count(topic, REPEATED)
         else:
             self._drop(topic, REFUSED, reason)
+
+    def _count(self, topic: str, how: str) -> None:
+        self._dropped[topic, how] = (self.count(topic, how) + 1, -REFUSAL_SHOWN, '')
 
     def unread(self, topic: str, reason: object) -> None:
         """Count a message recorded without being read, and show the reason as a warning."""
@@ -149,7 +156,7 @@ class Diagnostics:
         return self.count(topic, REFUSED)
 
     def count(self, topic: str, how: str) -> int:
-        """Return the number of messages of `topic` that were REFUSED, UNREAD or NOT_PUBLISHED."""
+        """Return the number of messages of `topic` that were REFUSED, UNREAD, OF_OTHERS, …."""
         return self._dropped.get((topic, how), (0, 0.0, ''))[0]
 
     def status(self) -> DiagnosticStatus:

@@ -13,7 +13,7 @@ from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Pose, Quaternion, Twist
 
 from c3p_description.model import Array, CasterRobot
-from c3p_ros.cdr import EarlyMessageError, MessageError, nanoseconds_of
+from c3p_ros.cdr import EarlyMessageError, MessageError, OtherJointsError, nanoseconds_of
 from c3p_ros.chain_messages import JointFields, TrajectoryMessage
 from c3p_ros.wire import check_finite
 
@@ -228,10 +228,15 @@ def picker(places: Sequence[int]) -> Callable[[Sequence[float]], tuple[float, ..
 
 
 class _Fields:
-    """Selects the values of some joints from JointState messages with any order of joints."""
+    """
+    Selects the values of some joints from JointState messages with any order of joints.
 
-    def __init__(self, wanted: list[str]) -> None:
+    On a `shared` topic other devices publish their joints, too.
+    """
+
+    def __init__(self, wanted: list[str], shared: bool = False) -> None:
         self._wanted = wanted
+        self._shared = shared
         # of the last message; a first one without names is not known either
         self._names: tuple[str, ...] | None = None
         # NaN is not known yet until the first complete message
@@ -267,8 +272,11 @@ class _Fields:
         """Find the places of the joints."""
         missing = [name for name in self._wanted if name not in names]
         if missing:
-            raise MessageError(f'joints {missing} are missing; the message names '
-                               f'{list(names[:12])}')
+            # joints that were never complete may have other names in the driver
+            others = (self._shared and self._begun and len(names) > 0
+                      and len(missing) == len(self._wanted))
+            raise (OtherJointsError if others else MessageError)(
+                f'joints {missing} are missing; the message names {list(names[:12])}')
         doubled = sorted({name for name in self._wanted if names.count(name) > 1})
         if doubled:
             raise MessageError(f'joints {doubled} are named more than once')
@@ -298,7 +306,7 @@ class JointCoding:
         self._both_signs = np.tile(self._sign, 2)
         self._both_zeros = np.concatenate([self._zero, np.zeros(2 * robot.count)])
         # of joints without an encoder a message need not have values
-        self._fields = _Fields(list(robot.sensed_joints))
+        self._fields = _Fields(list(robot.sensed_joints), shared=True)
         self._sensed = robot.sensed
         self._all_sensed = len(self._sensed) == 2 * robot.count
 

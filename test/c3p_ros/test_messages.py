@@ -16,7 +16,7 @@ pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sou
 from geometry_msgs.msg import Pose, Quaternion, Twist  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 
-from c3p_ros.cdr import EarlyMessageError  # noqa: E402
+from c3p_ros.cdr import EarlyMessageError, OtherJointsError  # noqa: E402
 from c3p_ros.chain_messages import JointStateMessage, TrajectoryMessage  # noqa: E402
 from c3p_ros.messages import (  # noqa: E402
     EffortCoding,
@@ -180,6 +180,30 @@ def test_a_missing_joint_is_named_with_what_came(coding):
         setattr(message, field, list(getattr(message, field))[:-1])
     with pytest.raises(MessageError, match=r"\['w_c'\] are missing.*w_b"):
         coding(ROBOT).read(message)
+
+
+def test_joints_of_another_device_are_told_apart_once_the_own_ones_are_known():
+    """An arm publishes on joint_states, too; wheel_effort is of the wheels alone."""
+    arm = JointState(name=['arm_1', 'arm_2'], position=[0.1, 0.2], velocity=[0.0, 0.0],
+                     effort=[0.0, 0.0])
+    for coding in (JointCoding(ROBOT), EffortCoding(ROBOT)):
+        shared = isinstance(coding, JointCoding)
+        with pytest.raises(MessageError, match='are missing') as refused:
+            coding.read(arm)
+        # a driver may name all joints wrongly
+        assert type(refused.value) is MessageError
+        coding.read(joint_state())
+        with pytest.raises(MessageError, match='are missing') as refused:
+            coding.read(arm)
+        assert type(refused.value) is (OtherJointsError if shared else MessageError)
+        coding.read(joint_state())
+        # a part of the own joints is no other device
+        part = joint_state()
+        for field in ('name', 'position', 'velocity', 'effort'):
+            setattr(part, field, list(getattr(part, field))[:-1])
+        with pytest.raises(MessageError, match='are missing') as refused:
+            coding.read(part)
+        assert type(refused.value) is MessageError
 
 
 @pytest.mark.parametrize('coding', [JointCoding, EffortCoding])
