@@ -41,19 +41,39 @@ def reported(capsys, bag, tmp_path):
     return code, capsys.readouterr().out
 
 
-@pytest.mark.parametrize('value', [np.inf, -np.inf, np.nan])
-@pytest.mark.parametrize(('key', 'topic'), [
-    ('wheel', 'joint_states'), ('steering_rate', 'joint_states'), ('torque', 'wheel_effort'),
-    ('odom', 'odom'), ('sensed', 'odom'), ('pose', 'ground_truth/odom'), ('cmd', 'cmd_vel')])
+PLACES = [('wheel', 'joint_states'), ('steering_rate', 'joint_states'), ('torque', 'wheel_effort'),
+          ('odom', 'odom'), ('sensed', 'odom'), ('pose', 'ground_truth/odom'), ('cmd', 'cmd_vel')]
+
+
+@pytest.mark.parametrize(('key', 'topic', 'value'), [
+    *((key, topic, np.inf) for key, topic in PLACES),
+    # nan is a torque, or a rate, that is not measured
+    ('torque', 'wheel_effort', np.nan), ('steering_rate', 'joint_states', np.nan),
+    ('pose', 'ground_truth/odom', np.nan)])
 def test_a_bag_with_a_broken_message_has_a_report_that_names_its_topic(
         run, tmp_path, capsys, key, topic, value):
     synthetic.write_bag(tmp_path / 'bag', C3P, spoiled(run, key, value),
                         only=[t for t in synthetic.TYPES if not t.startswith('tf')])
     code, text = reported(capsys, tmp_path / 'bag', tmp_path)
     assert code == 0
-    # nan is a torque, or a rate, that is not measured
     said = not (key in ('torque', 'steering_rate') and np.isnan(value))
     assert (QUESTION in text and f'{topic} (1)' in text) == said
+
+
+@pytest.mark.parametrize('value', [-np.inf, np.nan])
+def test_a_bag_with_broken_messages_of_all_topics_names_each(run, tmp_path, capsys, value):
+    broken = run
+    for row, (key, _) in enumerate(PLACES):
+        broken = spoiled(broken, key, value, 100 + 10 * row)
+    synthetic.write_bag(tmp_path / 'bag', C3P, broken,
+                        only=[t for t in synthetic.TYPES if not t.startswith('tf')])
+    code, text = reported(capsys, tmp_path / 'bag', tmp_path)
+    assert code == 0 and QUESTION in text
+    counts = {'odom': 2, 'ground_truth/odom': 1, 'cmd_vel': 1}
+    # joint states have the torques as well
+    counts |= {'joint_states': 1} if np.isnan(value) else {'joint_states': 3, 'wheel_effort': 1}
+    for topic, count in counts.items():
+        assert f'{topic} ({count})' in text
 
 
 @pytest.mark.parametrize('key', ['torque', 'odom'])
