@@ -81,8 +81,6 @@ def end_window(geometry, t):
             square += rest * rest / t.variance[i, j]
     part = min(1.0, TAIL * 2 * n / square) if square > 0.0 else 1.0
     keep = 1.0 - 1.0 / MEMORY
-    t.lag_square[0] *= keep
-    t.lag_product[0] *= keep
     for a in range(m):
         t.right[a] *= keep
         for b in range(a + 1):

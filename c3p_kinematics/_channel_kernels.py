@@ -27,6 +27,13 @@ NEAR = 0.04
 # largest lag of rates behind the angles: the filter of a drive, s
 LAG = 0.1
 
+# time constant of the low-pass that gives the change of a rate, s
+SLOW = 0.02
+
+# memory of the lag in motion, s, and its square, relative to its variance, from which on it shows
+LAG_MEMORY = 60.0
+SHOWN = 4.0
+
 # mean rate below which channels are not compared, rad/s
 LEAST = 0.2
 
@@ -255,6 +262,7 @@ def compare_channels(c, latch, sample, dt):
     fade = math.exp(-dt / TOGETHER)
     c.known[0] += dt
     near = -math.expm1(-dt / NEAR)
+    slow = math.exp(-dt / SLOW)
     c.span[0] = keep * c.span[0] + dt
     excess = 0.0
     for k in range(2):
@@ -267,6 +275,12 @@ def compare_channels(c, latch, sample, dt):
                 continue
             now = sample[2 + k, i]
             expected = 0.5 * (c.rate[k, i] + now) * dt
+            c.gained[k, i] = keep * c.gained[k, i] + now - c.rate[k, i]
+            step = now - c.rate[k, i]
+            before = c.change[k, i]
+            c.change[k, i] = slow * (before + step / SLOW)
+            step += c.lag[k] * (c.change[k, i] - before)
+            c.carried[k, i] = slow * (c.carried[k, i] + step / SLOW)
             if c.since[k, i] == 0.0:
                 # a leap is not a turn
                 turned = expected
@@ -277,6 +291,8 @@ def compare_channels(c, latch, sample, dt):
             c.swing[k, i] = max(keep * c.swing[k, i],
                                 abs(c.recent[k, i] - c.turned[k, i] / c.span[0]))
             excess = max(excess, judge_channels(c, k, i, dt) * c.length[k, i] / c.span[0])
+    if timed:
+        measure_lag(c, dt)
     # it is common to the casters: no mean of them is more certain
     c.excess[0] = math.sqrt(n) * excess
     return timed and not contradicted(c)
@@ -306,6 +322,49 @@ def judge_channels(c, k, i, dt):
 
 
 @inner
+def measure_lag(c, dt):
+    """
+    Add the window to the evidence of the lag of the rates, of steering axes and of wheels.
+
+    The turn by the angles exceeds that by rates which are late by L by L times the change of the
+    rates in the window. L is that of least squares, with the variance σ² WINDOW / ∫ change² dt, σ²
+    that of the turns, and with a prior around 0. What L² exceeds its variance by is added to the
+    variance of the prior: a lag that shows is one of many, and does not contradict it. A lag that
+    does not show is not applied: it shrinks by ``1 − SHOWN variance/L²`` or to zero, as that of
+    James and Stein, and its deviation has what is left. The evidence fades in motion alone.
+    """
+    keep = math.exp(-dt / LAG_MEMORY)
+    for k in range(2):
+        evidence = c.lag_evidence[k]
+        moves = False
+        for i in range(len(c.offset)):
+            if c.swept[k, i] > LEAST * c.span[0] and c.wrong[k, i] == 0.0:
+                if not moves:
+                    for j in range(4):
+                        evidence[j] *= keep
+                moves = True
+                lead = c.turned[k, i] - c.rated[k, i]
+                gained = c.gained[k, i]
+                evidence[0] += dt * gained * gained
+                evidence[1] += dt * gained * lead
+                evidence[2] += dt * lead * lead
+                evidence[3] += dt
+        if not moves or c.lag_prior == 0.0 or evidence[0] == 0.0:
+            continue
+        found = evidence[1] / evidence[0]
+        rest = max(evidence[2] - found * evidence[1], 0.0)
+        # no turn is known better than to a step
+        variance = WINDOW * (rest / evidence[3] + c.step[k]**2) / evidence[0]
+        prior = c.lag_prior**2 + max(found * found - variance, 0.0)
+        expected = found * prior / (prior + variance)
+        shown = max(found * found - SHOWN * variance, 0.0)
+        applied = expected * shown / (found * found) if shown > 0.0 else 0.0
+        c.lag[k] = min(max(applied, 0.0), LAG)
+        c.lag_deviation[k] = math.hypot(math.sqrt(prior * variance / (prior + variance)),
+                                        expected - c.lag[k])
+
+
+@inner
 def contradicted(c):
     """Return whether the rates of any joint contradict its angles."""
     wrong = False
@@ -326,6 +385,8 @@ def begin_anew(c, sample, timed):
             c.most[k, i] = 0.0
             c.rate[k, i] = sample[2 + k, i] if timed else 0.0
             c.recent[k, i] = c.rate[k, i]
+            c.change[k, i] = 0.0
+            c.carried[k, i] = 0.0
             stands = stands and abs(c.rate[k, i]) < STANDS
     # of a robot that stands it is known what the casters do
     c.known[0] = TOGETHER if stands else FIRST
@@ -340,6 +401,7 @@ def forget_turns(c):
         for i in range(len(c.offset)):
             c.turned[k, i] = 0.0
             c.rated[k, i] = 0.0
+            c.gained[k, i] = 0.0
             c.swept[k, i] = 0.0
             c.swing[k, i] = 0.0
             c.held[k, i] = 0.0

@@ -103,14 +103,14 @@ def step(block, geometry, spread, cross, time, dt):
         return UNDETERMINED
     rolls = moved and usual(s)
     learn_errors(s.rows, s.motion, rolls, dt)
-    learn_times(geometry, s, stamped if timed else 0.0, rolls, dt)
+    watch_times(geometry, s.times, s.motion, s.rows, rolls, dt)
     correct_last_steps(geometry, s, dt)
     add_unexplained_slip(geometry, s, unexplained, dt)
     carry_on(s.place, s.motion, s.lasting, spread, cross)
     add_creep(s.rows, s.motion, s.place, dt)
     if moved:
         take_rates(s, timed, dt)
-        fit_present(geometry, s.place, s.peak, s.lasting, spread, s.out)
+        fit_present(geometry, s, spread)
     else:
         put(s.grip.twist, s.out.twist)
         put_rows(s.motion.residual, s.out.residual)
@@ -186,18 +186,10 @@ def measure_step(s, timed, dt):
         dt = span
     put(s.sample[3], s.rate)
     correct_ages(s.times, motion, dt)
+    # what the times still deviate by is expected by the monitors
+    s.slip.skew[0] = s.times.skew[0]
+    s.faults.skew[0] = s.times.skew[0]
     return dt
-
-
-@inner
-def learn_times(geometry, s, stamped, rolls, dt):
-    """Learn the times of the joints from a step, and pass their deviation to the monitors."""
-    t = s.times
-    if t.age_prior == 0.0:
-        return
-    watch_times(geometry, t, s.motion, s.rows, s.sample, stamped, rolls, dt)
-    s.slip.skew[0] = t.skew[0]
-    s.faults.skew[0] = t.skew[0]
 
 
 @inner

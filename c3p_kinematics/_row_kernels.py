@@ -40,6 +40,10 @@ ROUNDING = 0.1
 MEMORY = 240.0
 PRIOR = 10.0
 
+# variance of the creep of a moment, relative to its mean over a window, for an exponential decay
+# over 0.25 s
+MOMENT = 1.36
+
 # largest squared residual of a window, relative to the expected one: tails are heavy
 TAIL = 9.0
 
@@ -78,7 +82,7 @@ def expect_errors(rows, motion, reference, dt):
     gain = -math.expm1(-dt / SLOW)
     for k in range(3):
         rows.twist[k] += gain * (reference[k] - rows.twist[k])
-    shared = 0.0
+    speeds = 0.0
     for i in range(n):
         for j in range(2):
             speed = 0.0
@@ -86,7 +90,8 @@ def expect_errors(rows, motion, reference, dt):
                 row = motion.rolling[i, k] if j == 0 else motion.axle[i, k]
                 speed += row * rows.twist[k]
             rows.power[i, j] = speed * speed
-            shared += SHARED * speed * speed / n
+            speeds += speed * speed / n
+    shared = SHARED * speeds
     creep = rows.variance[0]
     slip = rows.variance[1]
     floor = (rows.path_noise / ROUNDING)**2
@@ -102,6 +107,9 @@ def expect_errors(rows, motion, reference, dt):
     for i in range(n):
         fastest = max(fastest, rows.power[i, 0] + rows.power[i, 1])
     rows.moves[0] = 1.0 if fastest > rows.standing**2 else 0.0
+    # of a robot that has stood, the equations are still equal
+    part = (rows.scale[0] - floor) / speeds if rows.moves[0] != 0.0 else creep
+    rows.moment[0] = MOMENT * part
     for i in range(n):
         for j in range(2):
             rows.weight[i, j] = rows.scale[0] / rows.expected[i, j]

@@ -94,7 +94,7 @@ def correct_ages(t, motion, dt):
 
 
 @inner
-def watch_times(geometry, t, motion, rows, rates, stamped, usual, dt):
+def watch_times(geometry, t, motion, rows, usual, dt):
     """
     Add a step to the present span; at its end measure by the one before it.
 
@@ -105,10 +105,6 @@ def watch_times(geometry, t, motion, rows, rates, stamped, usual, dt):
     motion : RigidFit
         The fit of the step.
     rows : RowErrors
-    rates : (4, n) array
-        Sample, with its rates in the last two rows.
-    stamped : float, s
-        Time of the step by its stamps, for the turn by the rates; 0 if these are unknown.
     usual : bool
         All casters roll.
     dt : float, s
@@ -124,15 +120,11 @@ def watch_times(geometry, t, motion, rows, rates, stamped, usual, dt):
     span = t.newest
     span.time[0] += dt
     span.yaw[0] += dt * motion.twist[2]
-    span.stamped[0] += stamped
     for i in range(len(geometry)):
         span.turned[0, i] += dt * motion.steering_rate[i]
         span.turned[1, i] += dt * motion.wheel_rate[i]
         span.path[i, 0] += dt * motion.residual[i, 0]
         span.path[i, 1] += dt * motion.residual[i, 1]
-        if stamped > 0.0:
-            span.rated[0, i] += stamped * rates[2, i]
-            span.rated[1, i] += stamped * rates[3, i]
     if span.time[0] < SPAN:
         return
     for i in range(len(geometry)):
@@ -204,7 +196,6 @@ def measure(geometry, t):
     time = span.time[0]
     later = time + t.newest.time[0]
     earlier = time + t.oldest.time[0]
-    timed = min(span.stamped[0], t.newest.stamped[0], t.oldest.stamped[0]) > 0.5 * SPAN
     for i in range(n):
         radius = geometry[i, 3]
         offset = geometry[i, 2]
@@ -221,9 +212,6 @@ def measure(geometry, t):
         add_column(geometry, t, 2 * n + i, ZERO * about, ZERO * radius * rolled, i)
         add_column(geometry, t, 3 * n + i, -RADIUS * radius * rolled, 0.0, i)
         add_column(geometry, t, 4 * n + i, 0.0, OFFSET * about, i)
-        if timed:
-            lag(t, 0, i)
-            lag(t, 1, i)
     for i in range(n):
         for j in range(2):
             t.path[i, j] += span.path[i, j]
@@ -235,18 +223,6 @@ def measure(geometry, t):
         leave_window(t)
         if anew:
             leave_spans(t)
-
-
-@inner
-def lag(t, k, i):
-    """Add by how much the angles of a joint lead its rates while these change."""
-    span = t.middle
-    time = span.stamped[0]
-    later = t.newest.rated[k, i] / t.newest.stamped[0]
-    earlier = t.oldest.rated[k, i] / t.oldest.stamped[0]
-    change = (later - earlier) / (time + 0.5 * (t.newest.stamped[0] + t.oldest.stamped[0]))
-    t.lag_square[0] += change * change
-    t.lag_product[0] += change * (span.turned[k, i] - span.rated[k, i]) / time
 
 
 @inner

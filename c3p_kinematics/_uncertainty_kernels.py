@@ -16,8 +16,8 @@ import math
 from c3p_kernels.compiled import inner
 from c3p_kernels.elementary import circle
 
-# time constant of the low-pass that gives the acceleration of a twist, s
-SLOW = 0.02
+# time over which squared changes of a twist are averaged, s
+CHANGES = 0.1
 
 # parameters of a caster
 PER_CASTER = 5
@@ -197,33 +197,49 @@ def clear(slopes):
 
 
 @inner
-def of_twist(lasting, spread, twist, dt, lag, out):
+def of_twist(lasting, spread, present, dt, late, out):
     """
     Write the covariance (3, 3) of a twist: lasting errors and the lag of the rates.
+
+    The twist is linear in the rates: that of their changes is fitted as they are. Casters that
+    swing round change their rates by more than the twist changes.
 
     Parameters
     ----------
     lasting : Lasting
-        ``twist`` has the derivatives of the twist; `slow` follows it, `SLOW` behind.
+        ``twist`` has the derivatives of the twist, `changes` the mean square of its change, which
+        is updated.
     spread : (5n, 5n) array
         Covariance of the unknowns.
-    twist : (3,) array
-    dt, lag : float, s
-        Time since the twist before, and lag of the rates: the twist is late by the acceleration
-        times it.
+    present : RigidFit
+        Of the twist, but ``contact`` has changes of the contact velocities, m/s².
+    dt : float, s
+        Time since the twist before.
+    late : float, s²
+        Variance of the time of the twist.
     out : (3, 3) array
         Written.
     """
+    right = present.right
+    change = present.column[0]
+    changes = lasting.changes
+    for a in range(3):
+        right[a] = 0.0
+        for i in range(len(present.weight)):
+            right[a] += (present.weight[i, 0] * present.contact[i, 0] * present.rolling[i, a]
+                         + present.weight[i, 1] * present.contact[i, 1] * present.axle[i, a])
+    for a in range(3):
+        change[a] = (present.unit[a, 0] * right[0] + present.unit[a, 1] * right[1]
+                     + present.unit[a, 2] * right[2])
+    part = -math.expm1(-dt / CHANGES)
     slopes = lasting.twist.by_parameter
     rounded = lasting.twist.by_rounding
-    slow = lasting.slow
     n = rounded.shape[1]
     k = slopes.shape[1]
-    part = 1.0 - math.exp(-dt / SLOW)
-    late = (lag / SLOW)**2
     for a in range(3):
         for b in range(a + 1):
-            total = late * (twist[a] - slow[a]) * (twist[b] - slow[b])
+            changes[a, b] += part * (change[a] * change[b] - changes[a, b])
+            total = late * changes[a, b]
             for i in range(n):
                 total += rounded[a, i] * rounded[b, i]
             for j in range(k):
@@ -233,5 +249,3 @@ def of_twist(lasting, spread, twist, dt, lag, out):
                         row += spread[j, m] * slopes[b, m]
                     total += slopes[a, j] * row
             out[a, b] = out[b, a] = total
-    for a in range(3):
-        slow[a] += part * (twist[a] - slow[a])

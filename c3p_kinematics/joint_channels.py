@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
-from c3p_kinematics._channel_kernels import watch_channels
+from c3p_kinematics._channel_kernels import LAG, watch_channels
 from c3p_kinematics.odometry_states import Channels
 
 # ratios of wrong rates to angles, and what they may be; of each, within CLOSE
@@ -28,6 +28,9 @@ CLOSE = 0.06
 ZERO = 0.02
 # from which on it may be that of a gear
 GEARED = 2.5
+
+# deviation from which on a lag is known, relative to that before a drive
+LAG_KNOWN = 0.5
 
 # rate of a wheel without a stated limit, rad/s
 FASTEST = 100.0
@@ -89,6 +92,27 @@ class ChannelReport(NamedTuple):
                    '~/reset_odometry' if angles else 'The pose is continued'))
 
 
+class RateLag(NamedTuple):
+    """
+    Lag of the rates behind the angles, and what the twist is carried on by.
+
+    Attributes
+    ----------
+    lag, deviation : float, s
+        The larger of those of steering axes and wheels, and of their standard deviations: that of
+        the longest lag until one of both is `known`.
+    known : bool
+        The deviation has become half of that before a drive, of steering axes or wheels.
+    change : float, m/s² and rad/s²
+        Root mean square change of the twist over the last tenth of a second, largest component.
+    """
+
+    lag: float
+    deviation: float
+    known: bool
+    change: float
+
+
 def _words(ratio: float) -> str:
     if math.isinf(ratio):
         return 'not 0 while the angles stand'
@@ -102,7 +126,7 @@ def _words(ratio: float) -> str:
 
 
 def describe(state: Channels, robot: CasterRobot, max_gap: float, wheel_step: float,
-             steering_step: float) -> Channels:
+             steering_step: float, lag: float = 0.0) -> Channels:
     """
     Return the state in the block of `state` with its constants.
 
@@ -114,8 +138,10 @@ def describe(state: Channels, robot: CasterRobot, max_gap: float, wheel_step: fl
         Longest time between two samples that are compared.
     wheel_step, steering_step : float, rad
         Encoder steps.
+    lag : float, s
+        Deviation of the lag of the rates before a drive; 0: it is not measured.
     """
-    state = Channels.of(state.block, robot.count, max_gap=max_gap)
+    state = Channels.of(state.block, robot.count, max_gap=max_gap, lag_prior=lag)
     state.step[:] = steering_step, wheel_step
     state.limit[:] = np.minimum(robot.wheel_rate_limit, FASTEST)
     state.length[:] = robot.caster_offset, robot.wheel_radius
@@ -126,12 +152,23 @@ def describe(state: Channels, robot: CasterRobot, max_gap: float, wheel_step: fl
 def forget(state: Channels) -> None:
     """Clear the memory."""
     for array in (state.known, state.usual, state.span, state.turned, state.rated, state.swept,
-                  state.last, state.most, state.rate, state.recent, state.swing, state.held,
-                  state.wrong, state.proved, state.excess, state.leapt, state.leap,
+                  state.last, state.most, state.rate, state.recent, state.gained,
+                  state.change, state.carried, state.lag_evidence, state.lag, state.swing,
+                  state.held, state.wrong, state.proved, state.excess, state.leapt, state.leap,
                   state.offset, state.restarted):
         array[:] = 0.0
     state.ratio[:] = 1.0
+    state.lag_deviation[:] = state.lag_prior
     state.since[:] = math.inf
+
+
+def rate_lag(state: Channels, changes: Array) -> RateLag:
+    """Return the lag of the rates; `changes` (3, 3) is the mean square change of the twist."""
+    known = state.lag_prior == 0.0 or bool(
+        np.any(state.lag_deviation < LAG_KNOWN * state.lag_prior))
+    deviation = float(state.lag_deviation.max()) if known else LAG
+    return RateLag(float(state.lag.max()), deviation, known,
+                   math.sqrt(float(np.diag(changes).max())))
 
 
 def report(state: Channels) -> ChannelReport | None:

@@ -21,6 +21,8 @@ import numpy as np
 from c3p_description.model import Array
 from c3p_kinematics import _age_kernels, _time_kernels
 from c3p_kinematics.calibration.words import INTERVAL
+from c3p_kinematics.joint_channels import LAG_KNOWN
+from c3p_kinematics.odometry_states import Channels
 from c3p_kinematics.time_states import SampleTimes
 
 # key of the diagnostics
@@ -39,9 +41,6 @@ ENOUGH = 16
 WORTH = 1e-3
 MANY = 0.005
 
-# mean square of the accelerations of the joints from which on they show a lag, times spans,
-# rad²/s⁴
-SHOWS_LAG = 200.0
 
 
 class TimesReport(NamedTuple):
@@ -62,7 +61,8 @@ class TimesReport(NamedTuple):
     repeats : (2, n) array
         Fraction of the samples that repeat the angle of a joint in motion.
     lag : float, s
-        Lag of the rates behind the angles; nan if unknown.
+        Lag of the rates behind the angles, the larger one of steering axes and wheels; nan if
+        unknown.
     windows : int
         Windows of a quarter of a second in motion behind it.
 
@@ -169,12 +169,12 @@ def follow_lengths(state: SampleTimes, before: Array, after: Array) -> None:
     _age_kernels.follow_lengths(state.block, before, after)
 
 
-def report(state: SampleTimes) -> TimesReport | None:
+def report(state: SampleTimes, channels: Channels) -> TimesReport | None:
     """Return the times, None before there is enough motion."""
     if state.windows[0] < ENOUGH:
         return None
-    lag = (float(state.lag_product[0] / state.lag_square[0])
-           if state.lag_square[0] > SHOWS_LAG else math.nan)
+    known = channels.lag_deviation < LAG_KNOWN * channels.lag_prior
+    lag = float(channels.lag[known].max()) if known.any() else math.nan
     return TimesReport(
         state.age.copy(), state.age_deviation.copy(), float(state.changing[0]),
         float(state.skew[0]), math.sqrt(0.5 * float(state.jitter[0])),

@@ -22,6 +22,7 @@ from c3p_kinematics import _odometry_step as verdicts
 from c3p_kinematics import joint_channels, joint_times, row_errors
 from c3p_kinematics._odometry_step import SHORTEST_STEP, start_again, step
 from c3p_kinematics.gyro_fusion import GyroFusion
+from c3p_kinematics.joint_channels import RateLag
 from c3p_kinematics.joint_times import TimesReport
 from c3p_kinematics.measured_joints import MeasuredJoints, tyre_variance
 from c3p_kinematics.odometry_data import (
@@ -81,7 +82,7 @@ class Odometry:
         n = robot.count
         (self._monitor, self._grip, self._faults, self._wiring,
          self._difference_noise) = make_monitors(robot, s)
-        self._lasting = LastingErrors(robot, s.prior, s.steering_resolution, s.rate_lag)
+        self._lasting = LastingErrors(robot, s.prior, s.steering_resolution, s.stamp_jitter)
         self._state = OdometryState.new(
             n, robust=s.robust, max_gap=s.max_gap,
             shortest=max(SHORTEST_STEP, SOON * s.stamp_jitter),
@@ -118,7 +119,7 @@ class Odometry:
         self._lasting.use(state.lasting.block, self.robot.count)
         s = self.settings
         joint_channels.describe(state.channels, self.robot, s.max_gap, s.wheel_resolution,
-                                s.steering_resolution)
+                                s.steering_resolution, s.rate_lag)
         # with the constants that have been written
         self._state = OdometryState.of(state.block, self.robot.count)
 
@@ -153,10 +154,25 @@ class Odometry:
         """Creep and side slip, estimated from the residuals since `reset`."""
         return row_errors.tyre_errors(self._state.rows)
 
+    def step_paths(self, least: float = 0.0) -> Array:
+        """
+        Return the paths (n, 2) of the contacts over the floor in the last step, m.
+
+        Along and across the wheels, by the angles less the fitted motion. A step counts as one of
+        `least` s at least.
+        """
+        state = self._state
+        return state.motion.residual * max(float(state.out.span[0]), least)
+
+    @property
+    def rate_lag(self) -> RateLag:
+        """Lag of the rates behind the angles since `reset`, and the change it is applied to."""
+        return joint_channels.rate_lag(self._state.channels, self._state.lasting.changes)
+
     @property
     def times(self) -> TimesReport | None:
         """Times of the joint samples since `reset`; None before there is enough motion."""
-        return joint_times.report(self._state.times)
+        return joint_times.report(self._state.times, self._state.channels)
 
     def reset(self, pose: ArrayLike = (0.0, 0.0, 0.0)) -> None:
         """

@@ -183,9 +183,9 @@ class Lasting(Parts):
 
     rounding: float                         # deviation of a rounded steering angle, rad
     resolution: float                       # step of a steering encoder, rad
-    lag: float                              # of the joint rates, s
+    jitter: float                           # deviation of the stamps, s
     covariance: Annotated[Array, 3, 3]      # of the error of the pose
-    slow: Annotated[Array, 3]               # low-pass of the twist
+    changes: Annotated[Array, 3, 3]         # mean square of the twist's change by the rates
     units: Annotated[Array, '5n']           # deviations of the parameters, m and rad
     pose: Slopes                            # of the pose, since the covariance was carried
     twist: Slopes                           # of the newest twist
@@ -275,6 +275,7 @@ class RowErrors(Parts):
     weight: Annotated[Array, 'n', 2]        # of each equation, of mean 1
     twist: Annotated[Array, 3]              # low-passed, for the speeds
     scale: Number                           # variance of the weight 1, m²/s²
+    moment: Number                          # that of a moment, per mean square speed
     moves: Number                           # 1 while the contacts move
     due: Number                             # time of which the errors are not in the pose yet, s
     time: Number                            # since the present window began, s
@@ -302,6 +303,7 @@ class Channels(Parts):
     """Angle and rate of each joint compared; rows of steering axes and of wheels."""
 
     max_gap: float                          # time between samples that are compared, s
+    lag_prior: float                        # deviation of the lag of the rates, s; 0: none lags
     step: Annotated[Array, 2]               # encoder steps, rad
     limit: Annotated[Array, 'n']            # of the wheel rates, rad/s
     length: Annotated[Array, 2, 'n']        # path of a contact per angle, m
@@ -312,14 +314,20 @@ class Channels(Parts):
     turned: Annotated[Array, 2, 'n']        # in the window, by the angles, rad
     rated: Annotated[Array, 2, 'n']         # and by the rates, rad
     swept: Annotated[Array, 2, 'n']         # larger turns of both, without their senses, rad
+    gained: Annotated[Array, 2, 'n']        # change of the rates in the window, rad/s
     last: Annotated[Array, 2, 'n']          # rate of the last step by its angles, rad/s
     most: Annotated[Array, 2, 'n']          # largest of the newest steps, fading, rad
     rate: Annotated[Array, 2, 'n']          # of the last sample, rad/s
+    change: Annotated[Array, 2, 'n']        # of the rates, low-passed, rad/s²
+    carried: Annotated[Array, 2, 'n']       # the same of rates carried on by their lag, rad/s²
     recent: Annotated[Array, 2, 'n']        # low-passed rate by the angles, rad/s
     swing: Annotated[Array, 2, 'n']         # bound of its change in the window, rad/s
     held: Annotated[Array, 2, 'n']          # time for which `wrong` is about to change, s
     wrong: Annotated[Array, 2, 'n']         # 1 for rates that contradict the angles
     ratio: Annotated[Array, 2, 'n']         # of the turns by rates and by angles
+    lag_evidence: Annotated[Array, 2, 4]    # integrals over time: see `measure_lag`
+    lag: Annotated[Array, 2]                # of the rates behind the angles, s
+    lag_deviation: Annotated[Array, 2]      # its standard deviation, s
     proved: Number                          # 1: they agreed in the last motion, −1: not, 0: none
     excess: Number                          # contact velocity that contradicts, m/s
     leapt: Number                           # 1 if the newest sample was corrected by a leap
@@ -335,7 +343,7 @@ class Output(Parts):
 
     present: RigidFit                       # of the rates of a sample, or its mean rates
     noise: Number                           # deviation of a contact velocity in it, m/s
-    lag: Number                             # of its rates, s
+    late: Number                            # variance of its time, s²
     span: Number                            # time since the twist before, s
     twist: Annotated[Array, 3]
     residual: Annotated[Array, 'n', 2]      # m/s

@@ -74,7 +74,8 @@ def describe(state: RowErrors, count: int, prior: tuple[float, float], path_nois
 def forget(state: RowErrors) -> None:
     """Return to the prior."""
     for array in (state.twist, state.evidence, state.count, state.moves, state.due, state.time,
-                  state.path, state.checked, state.square, state.swept):
+                  state.path, state.checked, state.square, state.swept, state.power,
+                  state.expected, state.scale, state.moment):
         array[:] = 0.0
     state.variance[:] = state.prior
     state.weight[:] = 1.0

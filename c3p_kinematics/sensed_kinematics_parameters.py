@@ -171,7 +171,9 @@ class OdometryParameters(CheckedSettings):
         Noise of a contact velocity from the joint rates [m/s]; lower bound of the twist
         covariance.
     rate_lag : float
-        Lag of the joint rates [s]; the twist covariance contains the acceleration times it.
+        Standard deviation of the lag of the joint rates behind their angles before a drive [s].
+        The drive measures the lag, and the twist is corrected by it; its covariance contains the
+        acceleration times what is left. 0 for rates without a lag: nothing is measured.
     creep : float
         Standard deviation of a contact velocity per speed [1], by scrub, tyre and floor; in the
         twist covariance.

@@ -19,10 +19,8 @@ class TimeSpan(Parts):
     """Motion over a span of some hundredths of a second."""
 
     time: Number                            # in it, s
-    stamped: Number                         # by the stamps of samples with rates, s
     yaw: Number                             # turn of the platform, rad
     turned: Annotated[Array, 2, 'n']        # by the angles, rad
-    rated: Annotated[Array, 2, 'n']         # by the rates, rad
     path: Annotated[Array, 'n', 2]          # sum of residuals, m
     power: Annotated[Array, 'n', 2]         # squared speeds along and across at its end, m²/s²
     expected: Annotated[Array, 'n', 2]      # variances of the equations, m²/s²
@@ -34,7 +32,7 @@ class TimeSpan(Parts):
 
 @state
 class SampleTimes(Parts):
-    """Times of the joints within a sample, of its stamp and of its rates, by the drive."""
+    """Times of the joints within a sample, and of its stamp, by the drive."""
 
     age_prior: float                        # deviation of an age, s; 0: nothing is measured
     skew_prior: float                       # deviation of the times of the joints, s
@@ -66,8 +64,6 @@ class SampleTimes(Parts):
     step: Number                            # usual time between stamps, s
     steps: Number                           # compared, up to those that count
     jitter: Number                          # variance of a step, s²
-    lag_square: Number                      # of the change of rates, rad²/s⁴
-    lag_product: Number                     # with the lead of the angles, rad²/s³
     repeats: Annotated[Array, 2, 'n']       # samples that repeat an angle of a joint in motion
     moved: Annotated[Array, 2, 'n']         # samples in motion
     corrects: Number                        # 1 if any age is applied

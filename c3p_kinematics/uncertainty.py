@@ -31,8 +31,8 @@ class LastingErrors:
         Deviations of the parameters; None if they are exact.
     count : float, rad
         Step of the steering encoders.
-    lag : float, s
-        Of the joint rates.
+    jitter : float, s
+        Deviation of the stamps.
 
     Attributes
     ----------
@@ -45,10 +45,11 @@ class LastingErrors:
     """
 
     def __init__(self, robot: CasterRobot, prior: Prior | None, count: float,
-                 lag: float = 0.0) -> None:
+                 jitter: float = 0.0) -> None:
         n = robot.count
         self._units = np.zeros(5 * n) if prior is None else prior.deviations(robot)
-        self._constants = {'rounding': count / math.sqrt(12.0), 'resolution': count, 'lag': lag}
+        self._constants = {'rounding': count / math.sqrt(12.0), 'resolution': count,
+                           'jitter': jitter}
         self.spread = np.eye(5 * n)
         self.cross = np.zeros((3, 5 * n))
         self.use(np.zeros(Lasting.size.of(n)), n)
@@ -62,7 +63,7 @@ class LastingErrors:
         """Start at a pose that is known exactly."""
         state = self.state
         for array in (self.cross, state.covariance, state.pose.block, state.lasting,
-                      state.turned, state.slow):
+                      state.turned, state.changes):
             array[:] = 0.0
 
     def share(self, spread: Array, cross: Array) -> None:

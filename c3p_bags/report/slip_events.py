@@ -45,6 +45,9 @@ class SlipReplay(NamedTuple):
     slip : (k, n, 2) array, m/s
         Velocity of each contact point over the floor [along, across] relative to the trusted
         wheels: the residual of ``wheel_slip``. During an alarm the suspect is not trusted.
+    path : (k, n) array, m
+        Path of each contact point over the floor since the sample before, by its angles: the rates
+        of a wheel that grips again are late.
     kinds : (k, n, 12) array
         Probability of each kind of fault (`c3p_kinematics.fault_report.KINDS`) of each caster;
         zero without an alarm of the fault monitor.
@@ -63,6 +66,7 @@ class SlipReplay(NamedTuple):
     without: Array
     several: float
     slip: Array
+    path: Array
     kinds: Array | None = None
     time_constant: float = SlipSettings.time_constant
     times: TimesReport | None = None
@@ -79,39 +83,40 @@ def replay(robot: CasterRobot, joints: Joints, settings: OdometrySettings | None
     odometry = Odometry(robot, settings)
     count = len(joints.time)
     n = robot.count
-    columns = [mapped.GrowingRows() for _ in range(8)]
+    columns = [mapped.GrowingRows() for _ in range(9)]
     for begin in range(0, count, mapped.ROWS):
         size = min(mapped.ROWS, count - begin)
         part = tuple(value[begin:begin + size] for value in joints)
         rows: tuple[Array, ...] = (
             np.zeros((size, 3)), np.zeros((size, 3)), np.zeros(size), np.zeros(size, bool),
             np.full(size, -1), np.zeros((size, n)), np.zeros((size, n, 2)),
-            np.zeros((size, n, len(KINDS)), np.float32))
+            np.zeros((size, n)), np.zeros((size, n, len(KINDS)), np.float32))
         _replay(odometry, part, rows)
         for column, some in zip(columns, rows, strict=True):
             column.append(some)
         mapped.give_back(*joints)
         progress((begin + size) / count)
-    pose, twist, statistic, slipping, suspect, without, slip, kinds = (
+    pose, twist, statistic, slipping, suspect, without, slip, path, kinds = (
         c.array() for c in columns)
     unknown = np.broadcast_to(np.zeros((3, 3)), (count, 3, 3))
     used = odometry.settings.slip
     limit, several = thresholds(n, used.false_alarm, measured_rows(odometry.robot))
     return (Motion(joints.time, pose, twist, unknown, unknown, 'odom', 'base_link'),
             SlipReplay(joints.time, statistic, limit, slipping, suspect, without, several,
-                       slip, kinds, used.time_constant, odometry.times))
+                       slip, path, kinds, used.time_constant, odometry.times))
 
 
 def _replay(odometry: Odometry, joints: Sequence[Array], rows: Sequence[Array]) -> None:
     """Step through a part of the joint states, and write the rows of the results."""
     time, steering, steering_rate, wheel_angle, wheel_rate = joints[:5]
-    pose, twist, statistic, slipping, suspect, without, slip, kinds = rows
+    pose, twist, statistic, slipping, suspect, without, slip, path, kinds = rows
     for k in range(len(time)):
         found = odometry.step(time[k], steering[k], wheel_angle[k], wheel_rate[k],
                               steering_rate[k])
         pose[k], twist[k], slip[k] = found.pose, found.twist, found.residual
         statistic[k], without[k] = found.slip.statistic, odometry.without
         slipping[k], suspect[k] = found.slip.slipping, found.slip.suspect
+        path[k] = np.hypot(*odometry.step_paths().T)
         if found.faults.alarm:
             kinds[k] = found.faults.probability
 
@@ -147,7 +152,7 @@ class SlipEvent(NamedTuple):
         The slip then, in and across the rolling direction; of the fastest wheel where several
         slip.
     distance : float, m
-        Integral of the slip speed over the event.
+        Path of the contact over the floor in the event, by the angles of its wheel.
     confidence : float
         Probability of this wheel, from all evidence during the slip; for −1, of more than one
         wheel. 0.5 means that two wheels explain it equally well.
@@ -236,11 +241,6 @@ def slip_events(found: SlipReplay, reported: Slip | None = None) -> tuple[SlipEv
     return tuple(_event(found, part, reported) for part in parts_of(found))
 
 
-def _integral(value: Array, time: Array) -> float:
-    """Return the integral over time by trapezoids; scipy.integrate takes 0.3 s to import."""
-    return float(np.sum(np.diff(time) * (value[1:] + value[:-1]) / 2.0))
-
-
 def _event(found: SlipReplay, part: slice, reported: Slip | None) -> SlipEvent:
     wheel, sure = blame(found, part)
     time = found.time[part]
@@ -256,8 +256,8 @@ def _event(found: SlipReplay, part: slice, reported: Slip | None) -> SlipEvent:
         suspected = reported.suspect[(reported.time >= begin) & (reported.time <= time[-1])]
         named = bool(suspected[:, wheel].any()) if wheel >= 0 else None
     return SlipEvent(wheel, begin, end, float(time[peak]), float(slip[peak, fastest, 0]),
-                     float(slip[peak, fastest, 1]), _integral(speed[:, fastest], time),
-                     sure, named,
+                     float(slip[peak, fastest, 1]),
+                     float(found.path[part, fastest].sum()), sure, named,
                      kind_of(found, slice(part.start, part.start + int(faded) + 1), wheel))
 
 

@@ -48,10 +48,12 @@ def agreement(a: Array, b: Array, limit: Array | float = SAME) -> Agreement:
     """
     Return the agreement of recomputed numbers `a` with recorded `b`, both (k, 85).
 
-    Pose and twist that differ by `limit` at most, for all messages or (k,), are close, SI units.
+    Pose and twist that differ by `limit` at most are close, SI units: one number, or one of the
+    pose and one of the twist for each message (k, 2).
     """
     if not len(a):
         return Agreement(0, 0, 0, 0, *[math.nan] * 5)
+    pose_limit, twist_limit = np.broadcast_to(limit, (len(a), 2)).T
     apart = np.abs(a - b)
     yaw = np.abs(wrap(yaw_of(a) - yaw_of(b)))
     position = apart[:, :3].max(axis=1)
@@ -63,7 +65,8 @@ def agreement(a: Array, b: Array, limit: Array | float = SAME) -> Agreement:
     largest = float(np.abs(scale).max())
     return Agreement(len(a), int(equal.all(axis=1).sum()),
                      int(equal[:, :13].all(axis=1).sum()),
-                     int(np.sum(np.maximum(np.maximum(position, yaw), twist) <= limit)),
+                     int(np.sum((np.maximum(position, yaw) <= pose_limit)
+                                & (twist <= twist_limit))),
                      float(position.max()), float(yaw.max()), float(twist.max()),
                      float(spread.max() / largest), largest)
 

@@ -86,9 +86,9 @@ class Recomputed(NamedTuple):
     left_out : tuple of int
         Stamps at which the odometry begins anew at the recorded pose, ns: samples before them are
         missing, so that the message cannot be compared.
-    limit : (k,) array
-        Difference of pose and twist that counts as equal, SI units: larger after missing samples,
-        see unknown_weights.py.
+    limit : (k, 2) array
+        Difference of the pose, and of the twist, that counts as equal, SI units: larger after
+        missing samples, see unknown_weights.py.
     """
 
     recorded: Array
@@ -221,7 +221,8 @@ def recompute(samples: Samples, robot: CasterRobot, settings: OdometrySettings |
                 # differences below the limit would add up
                 if not run.equals(theirs):
                     run.move_to(then)
-            elif run.spread > 0.0 and not run.equals(theirs) and run.agrees(theirs):
+            elif (run.spread != unknown_weights.COMPLETE and not run.equals(theirs)
+                  and run.agrees(theirs)):
                 run.follow(then)
             last = (run.pose, theirs)
     kept, numbers, limit = run.finished()
@@ -251,11 +252,17 @@ def _gaps(stamps: Array, recorded: RecordedOdometry) -> Array:
     longer than usual, and both may be missing.
     """
     step = np.diff(stamps)
-    usual = np.median(step[step > 0]) if np.any(step > 0) else np.inf
+    usual = _usual_step(stamps)
     absent = missing(stamps, recorded.stamp) if related(stamps, recorded.stamp) else np.zeros(0)
     known = np.searchsorted(absent, stamps)
     # a stamp that goes back begins a new time line, which no sample precedes
     return np.append(False, (step > LONG * usual) | ((step > 0) & (np.diff(known) > 0)))
+
+
+def _usual_step(stamps: Array) -> float:
+    """Return the median time between samples, ns; 0 without two of them."""
+    step = np.diff(stamps)
+    return float(np.median(step[step > 0])) if np.any(step > 0) else 0.0
 
 
 class _OdometryRun:
@@ -264,19 +271,22 @@ class _OdometryRun:
     def __init__(self, stream: Odometry, clock: CycleClock, samples: Samples) -> None:
         self.stream, self.clock, self.samples = stream, clock, samples
         self._feed = GyroFeed(samples)
+        self._usual = 1e-9 * _usual_step(samples.stamp)
         # samples used and their rows: the newest, and those before, which do not change any more
         self.kept: list[int] = []
         self.rows: list[Array] = []
-        self.limits: list[float] = []
+        self.limits: list[tuple[float, float]] = []
         self._done = mapped.GrowingRows(), mapped.GrowingRows(), mapped.GrowingRows()
         # of unknown_weights.py, once the weights of the wheels depend on samples that are missing
-        self.spread = 0.0
+        self.spread = unknown_weights.COMPLETE
         self.refused = 0
         # where the frame of the stream is: at the origin until samples are missing
         self.origin: Array | None = None
         # stamp of the last slip evidence; stamps until which the memory of slip may lack samples,
         # and until which it matters, ns
         self._slip = self._unsure = self._unsettled = -math.inf
+        # and until which the change of the rates does, ns
+        self._late = -math.inf
 
     def step(self, k: int) -> bool:
         """Process sample k; return whether the node would have accepted it."""
@@ -290,7 +300,7 @@ class _OdometryRun:
         if estimate.accepted:
             self.kept.append(k)
             self.rows.append(self._numbers(estimate))
-            self.limits.append(self._limit(estimate))
+            self.limits.append(self._limits(estimate, stamp))
             if unknown_weights.doubtful(estimate):
                 self._slip = stamp
                 if stamp < self._unsure:
@@ -306,10 +316,10 @@ class _OdometryRun:
                 del some[:-1]
 
     def finished(self) -> tuple[Array, Array, Array]:
-        """Return indices (m,), numbers (m, 85) and limits (m,) of the samples; ends the run."""
+        """Return indices (m,), numbers (m, 85), limits (m, 2) of the samples; ends the run."""
         for done, some in zip(self._done, (
                 np.array(self.kept, np.int64), np.reshape(self.rows, (-1, 85)),
-                np.array(self.limits, float)), strict=True):
+                np.reshape(self.limits, (-1, 2))), strict=True):
             done.append(some)
         kept, numbers, limits = (done.array() for done in self._done)
         return kept, numbers, limits
@@ -325,8 +335,9 @@ class _OdometryRun:
         return odometry_numbers(pose, estimate.twist, estimate.pose_covariance,
                                 estimate.twist_covariance)
 
-    def _limit(self, estimate: OdometryEstimate) -> float:
-        return unknown_weights.limit(self.stream.robot, estimate, self.spread)
+    def _limits(self, estimate: OdometryEstimate, stamp: int) -> tuple[float, float]:
+        return unknown_weights.limits(self.stream, estimate, self.spread, stamp < self._late,
+                                      self._usual)
 
     @property
     def pose(self) -> Array:
@@ -339,7 +350,7 @@ class _OdometryRun:
         self.origin = None
         estimate = self._step(0.0, k)
         self.rows[-1] = self._numbers(estimate)
-        self.limits[-1] = self._limit(estimate)
+        self.limits[-1] = self._limits(estimate, int(self.samples.stamp[k]))
 
     def follow(self, pose: Array) -> None:
         """Begin the next step at `pose`."""
@@ -355,12 +366,14 @@ class _OdometryRun:
         """Register that samples are missing before sample k."""
         now, before = (int(self.samples.stamp[j]) for j in (k, k - 1))
         self._unsure = now + SETTLED
+        self._late = now + unknown_weights.FORGOTTEN
         if now - self._slip < SETTLED or now - before > UNSEEN:
             self._unsettled = self._unsure
 
     def agrees(self, numbers: Array) -> bool:
         """Return whether pose and twist are those of recorded `numbers`."""
-        return agreement(self.rows[-1][None], numbers[None], self.limits[-1]).close > 0
+        return agreement(self.rows[-1][None], numbers[None], np.array([self.limits[-1]])
+                         ).close > 0
 
     def equals(self, numbers: Array) -> bool:
         """Return whether pose and twist are those of recorded `numbers` to the last bit."""

@@ -40,6 +40,24 @@ def test_time_steps_equal_summed_times():
         assert ours.time == theirs.time and np.array_equal(ours.pose, theirs.pose)
         assert np.array_equal(ours.twist, theirs.twist)
         assert np.array_equal(ours.pose_covariance, theirs.pose_covariance)
+        assert np.array_equal(ours.twist_covariance, theirs.twist_covariance)
+
+
+def test_a_reset_clears_all_that_a_drive_has_shown():
+    used, fresh = Odometry(ROBOT), Odometry(ROBOT)
+    for k, (steering, angle, rate, turn) in enumerate(samples(400)):
+        # rates that lag, a wheel that spins, and lost samples
+        spins = np.array([0.02 * max(k - 300, 0), 0.0, 0.0])
+        if k % 150 > 8:
+            used.step_by(0.005 * (10 if k % 150 == 9 else 1), steering, angle + spins, 0.9 * rate,
+                         turn)
+    used.reset()
+    for k, sample in enumerate(samples(60)):
+        step = 0.005 if k else None
+        one, other = used.step_by(step, *sample), fresh.step_by(step, *sample)
+        for field in ('pose', 'twist', 'pose_covariance', 'twist_covariance', 'residual'):
+            assert np.array_equal(getattr(one, field), getattr(other, field)), (k, field)
+        assert used.tyre_errors == fresh.tyre_errors and used.rate_lag == fresh.rate_lag
 
 
 def test_a_run_that_began_earlier_moves_by_the_same_bits():

@@ -20,9 +20,11 @@ from synthetic import opened
 from c3p_bags.report import sheet, write
 from c3p_bags.report.run import read
 from c3p_bags.runs.log_reader import read_run
+from c3p_bags.runs.recompute import read_samples
 from c3p_bags.runs.recompute_bag import recompute_bag, write_recomputed
 from c3p_bags.storage.bag import Bag
 from c3p_bringup.cli.main import main
+from c3p_kinematics.odometry import Odometry, OdometrySettings
 
 GOLDEN = Path(__file__).parents[2] / 'data' / 'golden_bag'
 
@@ -100,11 +102,34 @@ def test_the_golden_bag_says_which_wheel_slipped(golden):
     assert (event['wheel'], event['joint']) == (2, 'wheel_joint_2')
     assert event['begin_s'] == pytest.approx(3.59, abs=0.011)
     assert event['end_s'] == pytest.approx(3.67, abs=0.011)
-    assert event['along_mps'] == pytest.approx(3.2615, abs=0.002)
-    assert event['distance_m'] == pytest.approx(0.1134, abs=0.0002)
+    assert event['along_mps'] == pytest.approx(3.6745, abs=0.002)
+    assert event['distance_m'] == pytest.approx(0.1141, abs=0.0002)
     assert event['confidence'] > 0.999 and event['told_by_robot'] is True
     assert event['kind'] == 'rolling slip'
     assert [w['events'] for w in figures['slip']['by_wheel']] == [0, 1, 0, 0]
+
+
+def test_the_slip_of_the_golden_bag_is_that_of_the_angles_of_the_wheel(golden):
+    _, figures, _ = golden
+    (event,) = figures['slip']['events']
+    samples, _ = opened(lambda bag: read_samples(bag, C3P), GOLDEN)
+    # the tracking loops of the simulated encoders, of 40 Hz, are late by 1/(π 40 Hz) less half a
+    # reading of 1 ms: 7.5 ms, in which the wheel gains 16 rad/s
+    lag = Odometry(C3P, OdometrySettings(wheel_resolution=2 * np.pi / 2000))
+    for stamp, (steering, steering_rate, angle, rate) in zip(samples.stamp, samples.angles,
+                                                             strict=True):
+        lag.step(1e-9 * (stamp - samples.stamp[0]), steering, angle, rate, steering_rate)
+    assert abs(lag.rate_lag.lag - 0.00746) < 2.0 * lag.rate_lag.deviation < 0.002
+    # the mean rate over the fastest step, and at its end: the wheel speeds up, while the robot
+    # rolls at less than 0.1 m/s along it
+    mean = np.diff(np.unwrap(samples.angles[:, 2, 1])) / np.diff(1e-9 * samples.stamp)
+    fastest = int(mean.argmax())
+    end = 1.5 * mean[fastest] - 0.5 * mean[fastest - 1]
+    assert C3P.wheel_radius[1] * mean[fastest] - 0.1 < event['along_mps'] < (
+        C3P.wheel_radius[1] * end)
+    # the rates as they are say less than the mean
+    late = C3P.wheel_radius[1] * samples.angles[:, 3, 1].max()
+    assert late < C3P.wheel_radius[1] * mean[fastest] - 0.1
 
 
 def test_the_golden_bag_ends_where_it_ended(golden):

@@ -39,7 +39,7 @@ def replayed(time, wheel=None, begin=0.0, end=0.0, speed=0.2):
         slip[during, wheel, 0], without[during, wheel] = speed, 0.1
     suspect = np.where(during, -1 if wheel is None else wheel, -1)
     return SlipReplay(time, np.where(during, 100.0, 0.1), 10.0, during, suspect, without, 10.0,
-                      slip)
+                      slip, STEP * np.abs(slip[..., 0]))
 
 
 def run_of(recorded, slip=None, reported=None, states=()):
