@@ -59,6 +59,8 @@ DRIVEN = {
     ('sensed_kinematics', 'stamp_jitter'):
         'attacks/test_wheels_that_spin.py::'
         'test_a_spin_that_grows_stops_the_robot_and_its_doubt_covers_the_error',
+    ('sensed_kinematics', 'rate_lag'):
+        'c3p_kinematics/test_late_rates.py::test_rates_that_do_not_lag_are_taken_to_the_last_bit',
     ('sensed_kinematics', 'sample_skew'):
         'c3p_bags/report/test_slip_events.py::test_the_wheel_that_slips_is_named',
     ('velocity_controller', 'friction_compensation'):
