@@ -119,6 +119,10 @@ class CalibratingOdometry(Odometry):
         good = not (self._monitor.slipping or held or self._faults.alarm)
         motion = (state.motion.steering - self._zero, state.motion.wheel_rate * span,
                   state.motion.steering_rate * span)
+        times = state.times
+        if times.age_prior:
+            self.calibration.take_times(joint_times.unknown(times), float(times.changing[0]),
+                                        joint_times.shown(times), state.channels.recent)
         changed = self.calibration.step(*motion, good)
         if self.yaw is not None:
             changed = self.yaw.step(*motion, span, good) or changed

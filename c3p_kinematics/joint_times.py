@@ -164,6 +164,18 @@ def settled(state: SampleTimes) -> bool:
     return float(np.sqrt(np.mean(rest * rest))) < SETTLED
 
 
+def unknown(state: SampleTimes) -> float:
+    """Return the deviation of the ages that the angles are not corrected by, s."""
+    left = state.age - state.applied
+    return math.sqrt(float(np.mean(left * left + state.age_deviation**2)))
+
+
+def shown(state: SampleTimes) -> float:
+    """Return the deviation of the changing part that motion has shown, from 0 on, s."""
+    weight = _age_kernels.PRIOR_WEIGHT + float(state.count[0])
+    return math.sqrt(max(float(state.evidence[0]), 0.0) / weight)
+
+
 def follow_lengths(state: SampleTimes, before: Array, after: Array) -> None:
     """Continue after a calibration has changed the parameters (n, 5): they are no longer off."""
     _age_kernels.follow_lengths(state.block, before, after)

@@ -13,9 +13,8 @@ import math
 
 import numpy as np
 
-from c3p_kernels.compiled import kernel
+from c3p_kernels.compiled import inner, kernel
 from c3p_kinematics.calibration._window_kernels import (
-    PER_CASTER,
     accumulate,
     clear,
     eliminate,
@@ -128,6 +127,57 @@ def forget(covariance, cross, part):
         covariance[a, a] += part
 
 
+@inner
+def doubt_times(parameters, learner, ages, changes):
+    """
+    Add to the variances of a window what ages of the joints may have done to it.
+
+    An age a of a joint shifts its angle by a times its rate. At the ends of the window the same
+    shift cancels, and that by a change of the rate stays; within, a steering axis of another age
+    turns the path of its wheel by a θ̇_s. Times that change from sample to sample shift both ends.
+    The deviations of both are `ages` and `changes`, s.
+    """
+    late = ages**2
+    changing = changes**2
+    for i in range(len(learner.swept)):
+        variance = late * learner.swept[i]**2
+        for a in range(2):
+            # of the contact per angle of the steering axis and of the wheel
+            size = parameters[i, 1 - a]**2
+            before = learner.began[a, i]
+            now = learner.rates[a, i]
+            variance += size * (late * (now - before)**2
+                                + changing * (now * now + before * before))
+        for a in range(2):
+            learner.equations.variance[2 * i + a] += variance
+
+
+@inner
+def whiten(parameters, learner, ages, changes):
+    """
+    Write the equations of the window that ends, of unit variance, by units of the unknowns.
+
+    Returns whether they have a solution. `ages` and `changes` as in `doubt_times`.
+    """
+    window = learner.window
+    equations = learner.equations
+    window_rows(parameters, window, equations)
+    turn_along(window, equations)
+    variances(parameters, window, learner.wheel_step, learner.steering_step, learner.creep,
+              equations.variance)
+    doubt_times(parameters, learner, ages, changes)
+    if not eliminate(equations):
+        return False
+    value = equations.value[3:]
+    rows = equations.of_parameters[3:]
+    in_sizes(parameters, value, rows)
+    for j in range(len(value)):
+        value[j] /= learner.noise[0]
+        for a in range(len(learner.deviation)):
+            rows[j, a] *= learner.deviation[a] / learner.noise[0]
+    return True
+
+
 @kernel
 def learn(block, parameters, steering, rolled, turned):
     """
@@ -150,29 +200,36 @@ def learn(block, parameters, steering, rolled, turned):
     if window.turn[0] == 0.0 and travel[0, 0] == 0.0 and travel[:, 0].max() == 0.0:
         for i in range(n):
             window.begin[i] = steering[i] - 0.5 * turned[i]
+            learner.swept[i] = 0.0
+            for a in range(2):
+                learner.began[a, i] = learner.rates[a, i]
+    for i in range(n):
+        learner.swept[i] += abs(learner.rates[0, i] * parameters[i, 0] * rolled[i])
     if not accumulate(parameters, steering, rolled, turned, window):
         clear(window)
         return DROPPED
     if travel[:, 0].mean() < learner.length:
         return WITHIN
-    window_rows(parameters, window, equations)
-    turn_along(window, equations)
-    variances(parameters, window, learner.wheel_step, learner.steering_step, learner.creep,
-              equations.variance)
-    good = eliminate(equations)
+    late = learner.late[0]
+    changing = learner.changing[0]
+    shown = learner.shown[0]
+    verdict, square, gain = DROPPED, 0.0, 0.0
+    if whiten(parameters, learner, 0.0, shown):
+        forget(learner.covariance, learner.cross, learner.forgotten)
+        # a window contradicts the estimate without what ages might have done to it: that may as
+        # well be of a wheel that slips, which is not learned. What they might have done makes the
+        # other windows worth less
+        doubted = late > 0.0 or changing > shown
+        value = equations.value[3:]
+        rows = equations.of_parameters[3:]
+        verdict, square, gain = fuse(value, rows, learner.unknown, learner.covariance,
+                                     learner.cross, learner.limit,
+                                     math.inf if doubted else learner.least_gain, learner.most)
+        if doubted and verdict != CONTRADICTED and whiten(parameters, learner, late, changing):
+            verdict, square, gain = fuse(value, rows, learner.unknown, learner.covariance,
+                                         learner.cross, learner.limit, learner.least_gain,
+                                         learner.most)
+        learner.square[0] = square
+        learner.gain[0] = gain
     clear(window)
-    if not good:
-        return DROPPED
-    value = equations.value[3:]
-    rows = equations.of_parameters[3:]
-    in_sizes(parameters, value, rows)
-    for j in range(2 * n - 3):
-        value[j] /= learner.noise[0]
-        for a in range(PER_CASTER * n):
-            rows[j, a] *= learner.deviation[a] / learner.noise[0]
-    forget(learner.covariance, learner.cross, learner.forgotten)
-    verdict, square, gain = fuse(value, rows, learner.unknown, learner.covariance, learner.cross,
-                                 learner.limit, learner.least_gain, learner.most)
-    learner.square[0] = square
-    learner.gain[0] = gain
     return verdict

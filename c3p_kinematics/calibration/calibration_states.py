@@ -53,6 +53,12 @@ class Learner(Parts):
     most: float                                 # largest size of an unknown
     forgotten: float                            # part by which a window returns to the prior
     noise: Number                               # factor of all deviations, 1 or greater
+    late: Number                                # deviation of the ages of the joints, s
+    changing: Number                            # of the part that changes between samples, s
+    shown: Number                               # the part of that which motion has shown, s
+    rates: Annotated[Array, 2, 'n']             # of steering axes and wheels, rad/s
+    began: Annotated[Array, 2, 'n']             # the same at the begin of the window
+    swept: Annotated[Array, 'n']                # ∫ |θ̇_s r dθ_x| since then, m/s
     square: Number                              # of the last window: normalised innovation squared
     gain: Number                                # of the last window: information gain, nats
     deviation: Annotated[Array, '5n']           # units of the unknowns, m and rad

@@ -186,6 +186,24 @@ class SelfCalibration:
             Learner.of(block, n, length=length)
             kernels.learn(block, self.parameters, still, moved, still)
 
+    def take_times(self, late: float, changing: float, shown: float, rates: Array) -> None:
+        """
+        Take the uncertainty of the times of the next increments: windows are worth less by it.
+
+        Parameters
+        ----------
+        late, changing, shown : float, s
+            Standard deviations of the ages, of times that change from sample to sample, and what
+            motion has shown of the latter, within which nothing contradicts.
+        rates : (2, n) array, rad/s
+            Of steering axes and wheels.
+        """
+        learner = self._learner
+        learner.late[0] = late
+        learner.changing[0] = changing
+        learner.shown[0] = shown
+        learner.rates[:] = rates
+
     def interrupt(self) -> None:
         """Begin a new window, after a gap or a slip."""
         begin_window(self._learner.window.block, self.robot.count)

@@ -12,6 +12,7 @@ from c3p_description.model import CasterRobot
 from c3p_kinematics import joint_times
 from c3p_kinematics._age_kernels import DRIFT
 from c3p_kinematics.calibrating_odometry import CalibratingOdometry
+from c3p_kinematics.calibration.parameters import Prior, parameters_of
 from c3p_kinematics.calibration.recording import at_one_instant
 from c3p_kinematics.odometry import Odometry, OdometrySettings
 from c3p_kinematics.se2 import compose, inverse
@@ -149,6 +150,19 @@ def test_lengths_are_not_learned_from_joints_of_different_ages(fine):
         errors.append(np.abs(ratio / ratio.mean() - 1.0).max())
     # of five wheels each has a small part: a tenth of the prior, 0.3 %, is not told from noise
     assert errors[1] < max(errors[0], 3e-4)
+
+
+def test_a_calibration_is_as_uncertain_as_unknown_ages_make_it(fine):
+    robot = fine[0]
+    squares = []
+    for seed in range(3):
+        odometry = CalibratingOdometry(robot)
+        driven(odometry, sampled(fine, drawn(robot, seed)))
+        learned = odometry.calibration
+        wrong = (learned.parameters - parameters_of(robot)).ravel() / Prior().deviations(robot)
+        squares.append(wrong @ np.linalg.solve(learned.spread, wrong) / len(wrong))
+    # the description is right: what is learned is noise, and that of the ages would be 0.7
+    assert np.mean(squares) < 0.45
 
 
 def test_a_wrong_description_is_not_taken_for_ages(fine):

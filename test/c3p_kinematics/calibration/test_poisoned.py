@@ -102,7 +102,7 @@ POISONS = {
     **{f'drift of {size}°': lambda recording, caster, size=size: zero(
         recording, caster, size, True) for size in (1.0, 2.0)},
     **{f'stand, {part:.0%}': lambda recording, caster, part=part: stand(recording, part)
-       for part in (0.01, 0.02, 0.05)}}
+       for part in (0.01, 0.02, 0.03, 0.05)}}
 
 
 @pytest.fixture(scope='module', params=['c3p', 'four'])
