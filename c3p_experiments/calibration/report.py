@@ -11,6 +11,7 @@ import numpy as np
 from c3p_description.reading.robot_files import base_of
 from c3p_kinematics.calibration.batch import OUTLIER, Calibration
 from c3p_kinematics.calibration.parameters import DOUBTFUL, NAMES, Prior
+from c3p_kinematics.calibration.wheel_slip import slip_notes
 from c3p_kinematics.calibration.words import file_text, lines, relative_to_gauge
 
 # difference of ages that is noted, s: some 2 mm at 1 m/s
@@ -47,6 +48,8 @@ def metrics_of(found: Calibration, references: int) -> dict[str, Any]:
                                                    'after': found.rms_after},
             'noise_factor': found.noise, 'ages': _ages(found),
             'common_slip': {'value': float(found.slip[0]), 'deviation': float(found.slip[1])},
+            'wheel_slip': [{'explained_ratio': float(part), 'slip': float(slip)}
+                           for part, slip in found.wheel_slip],
             'references': {'count': references, 'largest_before': _largest(found, 0),
                            'largest_after': _largest(found, 1)},
             'covariance': found.covariance.tolist(), 'notes': notes(found)}
@@ -82,6 +85,7 @@ def notes(found: Calibration) -> list[str]:
         text.append(f'WARNING: residuals are {found.rms_after:.1f} times their noise: wheels slip '
                     'or creep more than --creep states, or the description misses something; '
                     'compare with another drive before using the file')
+    text += slip_notes(found.described, found.wheel_slip, found.change[:, 0], prior[:, 0])
     slip, uncertain = found.slip.tolist()
     if abs(slip) > SHOWN * uncertain:
         text.append(f'all wheels turn {100.0 * slip:.1f} ± {196.0 * uncertain:.1f} % further than '

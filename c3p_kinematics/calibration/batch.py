@@ -45,6 +45,7 @@ from c3p_kinematics.calibration.references import (
     reference_rows,
     spans_of,
 )
+from c3p_kinematics.calibration.wheel_slip import wheel_slip
 
 # Gauss-Newton ends at a change below this number of standard deviations of the prior
 CONVERGED = 1e-7
@@ -97,6 +98,9 @@ class Calibration:
     slip : (2,) array
         Fraction of their path by which all wheels turn further than they roll, and its standard
         deviation; (0, 0) where nothing shows it.
+    wheel_slip : (n, 2) array
+        Slip of each wheel alone (wheel_slip.py): fraction of the squared residuals that it
+        explains, and its rms, as a fraction of the path of the wheel.
     """
 
     described: CasterRobot
@@ -111,6 +115,7 @@ class Calibration:
     noise: float
     ages: Array
     slip: Array
+    wheel_slip: Array
 
     @property
     def robot(self) -> CasterRobot:
@@ -294,7 +299,8 @@ def calibrate(robot: CasterRobot, recordings: Sequence[JointRecording],
         weights=last.weights,
         path=last.path, rms_before=first.rms(last.weights), rms_after=last.rms(last.weights),
         references=np.column_stack([first.misses, last.misses]), noise=noise,
-        ages=estimates[count:-1], slip=estimates[-1] * [-1.0, 1.0] + 0.0)
+        ages=estimates[count:-1], slip=estimates[-1] * [-1.0, 1.0] + 0.0,
+        wheel_slip=last.wheel_slip)
 
 
 def described_residual(robot: CasterRobot, recordings: Sequence[JointRecording],
@@ -361,6 +367,9 @@ class _Fit:
         if not len(self.values):
             raise CalibrationError('no window with motion: drive further than '
                                    f'{window_length(robot):.2f} m, without gaps in the samples')
+        radii = slice(0, parameters.size, parameters.shape[1])
+        self.wheel_slip = wheel_slip(self.values, jacobian[:, :, radii])
+        self.wheel_slip[:, 1] *= deviation[radii] / parameters[:, 0]
         # zeros stand for rows without an encoder
         self._part = (2 * robot.count - 3) / redundant_rows(robot)
         square = self._part * np.mean(self.values**2, axis=1)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Slip of wheels does not take the mean radius out of its interval."""
+"""Slip of wheels leaves the mean radius in its interval, and that of a single wheel is named."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from c3p_kinematics.calibration.parameters import (
     calibrated,
     parameters_of,
 )
+from c3p_kinematics.calibration.wheel_slip import slip_notes, slipping_wheel, wheel_slip
 
 ROBOTS = {
     'c3p': C3P,
@@ -108,3 +111,50 @@ def test_without_slip_none_is_an_unknown(tow):
 
 def test_data_that_show_nothing_of_the_radii_have_no_slip():
     assert common_slip(np.eye(3), np.ones(3), np.array([100.0]), 1.0, 0.002) == 0.0
+
+
+def notes(found):
+    return slip_notes(found.described, found.wheel_slip, found.change[:, 0],
+                      found.prior.reshape(-1, 5)[:, 0])
+
+
+@pytest.mark.parametrize('kind', SLIPS)
+def test_a_wheel_that_slips_alone_is_named(tow, kind):
+    robot, recording = tow
+    for seed, size in ((11, 0.02), (12, 0.06)):
+        described, errors = wrong(robot, seed)
+        wheel = seed % robot.count
+        found = calibrate(described, [slipped(measured(recording, errors), kind, size, [wheel],
+                                              seed)])
+        # of two casters a single equation is left, which names no wheel
+        if robot.count == 2:
+            assert slipping_wheel(found.wheel_slip) is None
+            continue
+        text, = notes(found)
+        assert text.startswith(f'WARNING: {robot.wheel_joints[wheel]} ')
+        assert ('all the time' if kind == 'constant' else 'slips by') in text
+        # windows do not begin with the slip: their means are smaller
+        if kind == 'both sides':
+            assert 0.4 * size < found.wheel_slip[wheel, 1] < size
+
+
+def test_no_wheel_is_named_where_none_or_all_slip(tow):
+    robot, recording = tow
+    for seed in (20, 21):
+        described, errors = wrong(robot, seed)
+        drive = measured(recording, errors)
+        assert not notes(calibrate(described, [drive]))
+        every = slipped(drive, 'both sides', 0.03, range(robot.count), seed)
+        assert not notes(calibrate(described, [every]))
+
+
+def test_names_of_joints_stay_as_they_are():
+    robot = replace(C3P, wheel_joints=tuple(f'wheel-joint-{k}' for k in range(3)))
+    smaller = np.array([0.0, -0.03, 0.0]) * C3P.wheel_radius
+    text, = slip_notes(robot, np.zeros((3, 2)), smaller, 0.003 * C3P.wheel_radius)
+    assert f'{robot.wheel_joints[1]} has a radius −3.0 % off, 10 standard deviations' in text
+
+
+def test_a_few_windows_name_no_wheel():
+    assert not wheel_slip(np.ones((19, 3)), np.ones((19, 3, 3))).any()
+    assert not wheel_slip(np.zeros((50, 3)), np.ones((50, 3, 3))).any()
