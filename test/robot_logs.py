@@ -53,7 +53,7 @@ WPI = {'double': '<d', 'int64': '<q', 'float': '<f', 'boolean': '<?'}
 
 
 def write_wpilog(path, records, kinds, extra=''):
-    """Write records (name, time [µs], value or values) of entries of these types."""
+    """Write records (name, time [µs], value, values or bytes) of entries of these types."""
     data = b'WPILOG' + struct.pack('<HI', 0x0100, len(extra)) + extra.encode()
     for number, (name, kind) in enumerate(kinds.items(), 1):
         data += _wpi_record(0, 0, b'\0' + struct.pack('<I', number) + _wpi_text(name)
@@ -61,8 +61,8 @@ def write_wpilog(path, records, kinds, extra=''):
     numbers = {name: number for number, name in enumerate(kinds, 1)}
     for name, time, value in records:
         one = WPI.get(kinds[name].removesuffix('[]'))
-        payload = (b'text' if one is None else b''.join(
-            struct.pack(one, v) for v in np.atleast_1d(value).tolist()))
+        payload = value if isinstance(value, bytes) else b'text' if one is None else b''.join(
+            struct.pack(one, v) for v in np.atleast_1d(value).tolist())
         data += _wpi_record(numbers[name], time, payload)
     path.write_bytes(data)
     return path

@@ -4,7 +4,8 @@ WPILOG files of robots with WPILib (its data log format, version 1.0).
 
 A header of 12 bytes and an extra text; then records: a byte with the lengths of the three fields
 behind it (number of the entry, size, time in µs), and the payload. WpiEntry 0 has control records,
-which name the entries and their types. Entries are logged when they change.
+which name the entries and their types. Entries are logged when they change. A column is an entry,
+a value of an array, or a number in a struct (wpi_struct.py): ``/Drive/Positions[0].angle``.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 
 from c3p_bags.importing.mapping import TimeMapping
 from c3p_bags.importing.tables import Events, LogTable, held, times_of
+from c3p_bags.importing.wpi_struct import PackedNumber, SchemaError, StructSchemas
 from c3p_bags.storage.bag_writer import BagError
 from c3p_description.model import Array
 
@@ -26,15 +28,19 @@ MAGIC = b'WPILOG'
 HEAD = struct.Struct('<HI')
 START = 0
 
-# bytes of a record and of all records that are kept
+# bytes of a record, of a schema, and of all records that are kept
 MOST_BYTES = 100_000_000
+MOST_SCHEMA = 100_000
 MOST_KEPT = 2_000_000_000
 
-# column of one value of each array: NAME[K]
-ELEMENT = re.compile(r'(.+)\[(\d{1,6})\]')
+# what follows an entry in the name of a column: [K] of an array, and members of a struct
+PART = re.compile(r'(?:\[(\d{1,6})\])?((?:\.[^.\[\]]+(?:\[\d{1,9}\])?)*)')
 
-# types of entries as numpy reads them
-TYPES = {'boolean': '?', 'int64': '<i8', 'float': '<f4', 'double': '<f8'}
+# types of entries as numpy reads them, and the sizes of their values
+TYPES = {'boolean': PackedNumber(0, '?', 1), 'int64': PackedNumber(0, '<i8', 8),
+         'float': PackedNumber(0, '<f4', 4), 'double': PackedNumber(0, '<f8', 8)}
+STRUCT = 'struct:'
+SCHEMA = 'structschema'
 
 
 class WpiRecord(NamedTuple):
@@ -53,6 +59,14 @@ class WpiEntry(NamedTuple):
     kind: str
 
 
+class WpiColumn(NamedTuple):
+    """Column: its entry, place in each array (None: all values), and the number in a value."""
+
+    entry: str
+    element: int | None
+    number: PackedNumber
+
+
 class WpiLog:
     """
     A WPILOG file.
@@ -69,14 +83,19 @@ class WpiLog:
         """Read the names of all entries."""
         self.path = path
         self._kind: dict[str, str] = {}
-        for _ in self._records(()):
-            pass
+        schemas = {}
+        for name, record in self._records(()):
+            if len(record.data) > MOST_SCHEMA:
+                raise self._wrong(record.place, f'a schema of {len(record.data)} bytes; the limit '
+                                  f'is {MOST_SCHEMA}')
+            schemas[name.rpartition(STRUCT)[2]] = record.data.decode('utf-8', 'replace')
+        self._schemas = StructSchemas(schemas)
 
     def _wrong(self, place: int, text: str) -> BagError:
         return BagError(f'{self.path}, record at byte {place}: {text}')
 
     def _records(self, names: Sequence[str]) -> Iterator[tuple[str, WpiRecord]]:
-        """Yield the records of entries of these names."""
+        """Yield the records of entries of these names, and the schemas of structs."""
         entries: dict[int, WpiEntry] = {}
         for record in self._all():
             if record.entry == 0:
@@ -84,8 +103,10 @@ class WpiLog:
                     number, entry = self._started(record)
                     entries[number] = entry
                     self._kind[entry.name] = entry.kind
-            elif record.entry in entries and entries[record.entry].name in names:
-                yield entries[record.entry].name, record
+            elif record.entry in entries:
+                entry = entries[record.entry]
+                if entry.name in names or entry.kind == SCHEMA:
+                    yield entry.name, record
 
     def _all(self) -> Iterator[WpiRecord]:
         size = self.path.stat().st_size
@@ -169,51 +190,68 @@ class WpiLog:
                         (*remarks, *_last_values(found, summed)))
 
     def _arrays(self, names: Sequence[str]) -> dict[str, list[tuple[float, Array]]]:
-        """Return time [s] and values of the records of each entry."""
-        element = {}
+        """Return time [s] and values of the records of each column."""
+        columns: dict[str, dict[str, WpiColumn]] = {}
         for name in names:
-            entry, element[name] = self._element(name)
-            kind = self._kind.get(entry)
-            if kind is None:
-                near = [one for one in self._kind if name.rsplit('/', 1)[-1].lower()
-                        in one.lower()]
-                raise BagError(f'{self.path}: no entry {name!r}; it has '
-                               f'{", ".join(near or self._kind)[:600]}')
-            if kind.removesuffix('[]') not in TYPES:
-                raise BagError(f'{self.path}: entry {name!r} is of type {kind!r}; only '
-                               f'{", ".join(TYPES)} and arrays of them are read')
-        columns: dict[str, list[str]] = {}
-        for name in names:
-            columns.setdefault(self._element(name)[0], []).append(name)
+            column = self._column(name)
+            columns.setdefault(column.entry, {})[name] = column
         kept = 0
         found: dict[str, list[tuple[float, Array]]] = {name: [] for name in names}
         for entry, record in self._records(list(columns)):
-            kind = self._kind[entry]
-            dtype = np.dtype(TYPES[kind.removesuffix('[]')])
-            if len(record.data) % dtype.itemsize or (
-                    not kind.endswith('[]') and len(record.data) != dtype.itemsize):
-                raise self._wrong(record.place, f'{len(record.data)} bytes for {entry!r} of type '
-                                  f'{kind}')
-            kept += len(record.data) + 100
-            if kept > MOST_KEPT:
-                raise self._wrong(record.place, f'more than {MOST_KEPT} bytes of the columns')
-            values = np.frombuffer(record.data, dtype).astype(float)
-            for name in columns[entry]:
-                of = element[name]
-                if of is None:
+            for name, column in columns.get(entry, {}).items():
+                values = self._values(record, column)
+                kept += values.nbytes + 100
+                if kept > MOST_KEPT:
+                    raise self._wrong(record.place, f'more than {MOST_KEPT} bytes of the columns')
+                if column.element is None:
                     found[name].append((1e-6 * record.time, values))
-                elif of < len(values):
-                    found[name].append((1e-6 * record.time, values[of:of + 1]))
+                elif column.element < len(values):
+                    one = values[column.element:column.element + 1]
+                    found[name].append((1e-6 * record.time, one))
                 # an array is empty until its modules are known
                 elif len(values):
                     raise self._wrong(record.place, f'{len(values)} values of {entry!r}; {name!r} '
                                       'is not among them')
         return found
 
-    def _element(self, name: str) -> tuple[str, int | None]:
-        """Return the entry of a column, and the place in its arrays, None for all of them."""
-        found = None if name in self._kind else ELEMENT.fullmatch(name)
-        return (found[1], int(found[2])) if found else (name, None)
+    def _values(self, record: WpiRecord, column: WpiColumn) -> Array:
+        """Return the numbers of a column in a record."""
+        kind = self._kind[column.entry]
+        place, dtype, size = column.number
+        count = len(record.data) // size
+        if len(record.data) % size or (not kind.endswith('[]') and count != 1):
+            raise self._wrong(record.place, f'{len(record.data)} bytes for {column.entry!r} of '
+                              f'type {kind}, of {size} bytes')
+        if count == 0:
+            return np.zeros(0)
+        found: Array = np.ndarray((count,), dtype, record.data, place, (size,))
+        return found.astype(float)
+
+    def _column(self, name: str) -> WpiColumn:
+        """Return the column of a name: the longest entry that it begins with has it."""
+        parts = [(entry, PART.fullmatch(name[len(entry):])) for entry in self._kind
+                 if name.startswith(entry)]
+        known = [(entry, part) for entry, part in parts if part is not None]
+        if not known:
+            near = [one for one in self._kind if name.rsplit('/', 1)[-1].lower()
+                    in one.lower()]
+            raise BagError(f'{self.path}: no entry {name!r}; it has '
+                           f'{", ".join(near or self._kind)[:600]}')
+        entry, part = max(known, key=lambda one: len(one[0]))
+        kind = self._kind[entry]
+        one = kind.removesuffix('[]')
+        element = None if part[1] is None else int(part[1])
+        if one.startswith(STRUCT):
+            try:
+                number = self._schemas.number(one.removeprefix(STRUCT), part[2])
+            except SchemaError as error:
+                raise BagError(f'{self.path}: entry {entry!r} of type {kind!r}, column {name!r}: '
+                               f'{error}') from None
+            return WpiColumn(entry, element, number)
+        if one not in TYPES or part[2]:
+            raise BagError(f'{self.path}: entry {entry!r} is of type {kind!r}; only '
+                           f'{", ".join(TYPES)}, arrays of them, and members of structs are read')
+        return WpiColumn(entry, element, TYPES[one])
 
     def _by_samples(self, columns: Sequence[str], found: dict[str, list[tuple[float, Array]]],
                     mapping: TimeMapping, summed: Collection[str]) -> LogTable:

@@ -2,6 +2,7 @@
 """Damaged logs of other robots, and mappings: imported, or refused in one line (test_files.py)."""
 
 import shutil
+import struct
 
 import numpy as np
 import pytest
@@ -20,7 +21,8 @@ TIME = 0.02 * np.arange(40)
 MAPPINGS = {
     'csv': 'time: {column: t}\njoints: {a: {column: a, unit: counts, counts_per_turn: 99, wrap: '
            'uint16}}\nground_truth: {x: a, y: a, yaw: a}',
-    'wpilog': 'time: {column: t}\njoints: {a: {column: a}, b: {column: b, increments: true}}',
+    'wpilog': 'time: {column: t}\njoints: {a: {column: a}, b: {column: b, increments: true}, '
+              'c: {column: "m[1].angle"}}',
     'bag': 'joints: {a: {column: "/joint_states#position[a]"}}'}
 
 
@@ -32,8 +34,13 @@ def seeds(tmp_path_factory):
               for k in range(40)]
     cycles = [row for k in range(9) for row in (
         ('t', 20_000 * k, [0.02 * k, 0.02 * k + 0.01]), ('a', 20_000 * k, [k, k]),
-        ('b', 20_000 * k, k))]
-    wpi = write_wpilog(place / 'w', cycles, {'t': 'double[]', 'a': 'float[]', 'b': 'int64'})
+        ('b', 20_000 * k, k), ('m', 20_000 * k, struct.pack('<4d', *4 * [k])))]
+    # the schema of a struct, and records of two of them
+    schema = [('.schema/struct:M', 0, b'double distance;A angle'),
+              ('.schema/struct:A', 0, b'double value')]
+    wpi = write_wpilog(place / 'w', [*schema, *cycles], {
+        't': 'double[]', 'a': 'float[]', 'b': 'int64', 'm': 'struct:M[]',
+        **dict.fromkeys((name for name, _, _ in schema), 'structschema')})
     return {'csv': [log.read_bytes()], 'wpilog': [wpi.read_bytes()], 'bag': [
         write_ros1(place / f'{k}.bag', states, packing).read_bytes() for k, packing in enumerate(
             (None, Writer.CompressionFormat.BZ2, Writer.CompressionFormat.LZ4))]}
