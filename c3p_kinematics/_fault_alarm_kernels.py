@@ -111,9 +111,11 @@ def change_alarm(wheel_rate, faults, dt):
     trusted = True
     for i in range(len(wheel_rate)):
         trusted = trusted and faults.trusted[i] != 0.0
-    faults.held[0] += dt
+    wait = faults.release if alarm else faults.persistence
+    # one sample alone is not enough, however long it lasts
+    faults.held[0] += min(dt, max(wait, 2.0 * ROUNDING))
     faults.path[0] += fastest_wheel(wheel_rate, faults) * dt
-    if faults.held[0] < (faults.release if alarm else faults.persistence) + ROUNDING:
+    if faults.held[0] < wait + ROUNDING:
         return
     # a wrong steering angle contradicts nothing while the robot drives straight ahead
     if alarm and not trusted and faults.path[0] < faults.released_after:

@@ -199,8 +199,9 @@ def judge_slip(geometry, steering, slip, dt):
     slipping = slip.slipping[0] != 0.0
     statistic = slip.statistic[0]
     changing = statistic < slip.clear_below if slipping else statistic > slip.alarm_above
-    slip.held[0] = slip.held[0] + dt if changing else 0.0
     wait = slip.release if slipping else slip.persistence
+    # one sample alone is not enough, however long it lasts
+    slip.held[0] = slip.held[0] + min(dt, max(wait, 2.0 * ROUNDING)) if changing else 0.0
     if changing and slip.held[0] >= wait + ROUNDING:
         slipping = not slipping
         slip.slipping[0] = 1.0 if slipping else 0.0

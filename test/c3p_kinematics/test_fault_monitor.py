@@ -330,6 +330,24 @@ def test_kinds_of_encoders_are_those_with_encoder_in_their_name(kind):
     assert OF_STEERING[kind] == ('steering' in KINDS[kind])
 
 
+@pytest.mark.parametrize('dt', [0.012, 0.1, 1.0])
+def test_one_sample_alone_changes_no_alarm_however_long_it_lasts(dt):
+    """After a gap, or where late rates state a long one; joints of one sample may be apart."""
+    monitor = FaultMonitor(C3P, settings=FaultSettings(released_after=0.0))
+
+    def alarm(*statistics):
+        for statistic in statistics:
+            monitor.judge(dt, np.ones(3), statistic * monitor.threshold, np.zeros(3))
+        return monitor.alarm
+
+    assert not alarm(2.0) and not alarm(0.5, 2.0) and alarm(2.0)
+    assert alarm(0.0) and alarm(0.5, 0.0)
+    assert not alarm(*[0.0] * (1 + int(0.2 / dt + 1.0)))
+    # but where no time is demanded one is enough
+    monitor = FaultMonitor(C3P, settings=FaultSettings(persistence=0.0))
+    assert alarm(2.0)
+
+
 def test_an_alarm_begins_and_ends_after_an_uninterrupted_time():
     monitor = FaultMonitor(C3P, settings=FaultSettings(persistence=0.02, release=0.05))
     high, low = 2.0 * monitor.threshold, 0.0

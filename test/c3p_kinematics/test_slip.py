@@ -247,6 +247,19 @@ def test_monitor_ignores_a_single_wild_sample_and_one_that_is_no_number():
     assert not spin(monitor, 0.1, 0.0).slipping
 
 
+def test_monitor_ignores_a_single_wild_sample_however_long_it_lasts():
+    monitor = SlipMonitor(C3P)
+    report = spin(monitor, 0.03, 10.0, dt=0.03)
+    assert report.statistic > report.threshold and not report.slipping
+    assert not spin(monitor, 1.0, 0.0).slipping
+    assert spin(monitor, 0.06, 10.0, dt=0.03).slipping
+    # and one sample does not end it
+    assert spin(monitor, 3.0, 0.0, dt=3.0).slipping
+    assert not spin(monitor, 3.0, 0.0, dt=3.0).slipping
+    # where no time is demanded one is enough
+    assert spin(SlipMonitor(C3P, SlipSettings(persistence=0.0)), 0.03, 10.0, dt=0.03).slipping
+
+
 def test_monitor_does_not_flicker_near_the_threshold():
     rng, monitor, changes, last = np.random.default_rng(4), SlipMonitor(C3P), 0, False
     # find the rate whose filtered statistic is just at the threshold
