@@ -44,7 +44,7 @@ def chosen_law(name: str, robot: CasterRobot) -> str:
     """
     if name != AUTO:
         return name
-    return 'modules' if robot.reading_only else 'mpc'
+    return 'modules' if robot.other_wheels else 'mpc'
 
 
 def law_names() -> tuple[str, ...]:

@@ -111,7 +111,7 @@ class ControlLaw(Parametrised, ABC):
 
         A law of casters drives all of them behind their pivots, with all encoders.
         """
-        if cls.wheels == CASTERS and (reason := robot.reading_only):
+        if cls.wheels == CASTERS and (reason := robot.other_wheels):
             raise ModelError(f'robot {robot.name}: {cls.__name__} needs casters behind their '
                              f'pivots with all encoders, and {reason}; choose the controller '
                              'modules (auto does)')

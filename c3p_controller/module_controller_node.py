@@ -27,7 +27,7 @@ from c3p_controller.ros.module_output import ModuleOutput
 from c3p_controller.ros.module_settings import module_settings
 from c3p_controller.ros.velocity_interfaces import LockReport, subscribe_command
 from c3p_description.model import Array
-from c3p_description.reading.urdf_notes import READING
+from c3p_description.reading.urdf_notes import DRIVERS
 from c3p_kinematics.module_commands import ModuleSteering
 from c3p_kinematics.sample_times import Repetition
 from c3p_ros.chain_messages import JointStateMessage
@@ -74,8 +74,8 @@ class ModuleControllerNode(SuiteNode):
         self._output = ModuleOutput(self, self._joints)
         self.at_end(self._end)
         for text in self.robot_warnings:
-            # this node drives robots that the torque laws only read
-            if not text.endswith(READING):
+            # this node is one of those that drive other wheels than casters
+            if DRIVERS not in text:
                 self.caution(text)
         subscribe_command(self, values.use_stamped_vel)
         self.listen(JointState, 'joint_states', self._on_joints, SENSOR_DATA)

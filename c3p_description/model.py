@@ -97,8 +97,8 @@ class CasterRobot:
     A platform on n ≥ 2 casters, each driven in rolling, in steering, in both or not at all.
 
     Wheels below their pivots (d = 0) or beside them (b ≠ 0), two wheels on one pivot, wheels that
-    are fixed at an angle, and joints without an encoder are described as well, for reading: see
-    wheels.py.
+    are fixed at an angle, and joints without an encoder are described as well: see wheels.py. The
+    laws of casters do not drive such a robot, and `modules` does.
 
     Masses count once: `platform_mass` is everything that does not turn with a caster, `link_*` the
     fork with what is bolted to it, `wheel_*` what spins. Inertias are about the part's own centre
@@ -364,13 +364,13 @@ class CasterRobot:
         return wheels.caster_inertia(self)
 
     @cached_property
-    def reading_only(self) -> str:
-        """Why the robot can be read but not controlled; empty for casters with all encoders."""
-        return wheels.reading_only(self)
+    def other_wheels(self) -> str:
+        """Wheels other than casters with all encoders, with the reason; empty without any."""
+        return wheels.other_wheels(self)
 
     def require_casters(self, what: str) -> None:
-        """Raise ModelError for a robot that is for reading only; `what` needs casters."""
-        if reason := self.reading_only:
+        """Raise ModelError for a robot with `other_wheels`; `what` needs casters."""
+        if reason := self.other_wheels:
             raise ModelError(f'robot {self.name}: {what} not possible, because {reason}: casters '
                              f'behind their pivots with all encoders are needed; {wheels.WORKS}')
 

@@ -49,7 +49,7 @@ UNMEASURED = 1e-9
 # pivots nearer to each other than this are one, m
 ONE_PIVOT = 1e-6
 
-# reason why a robot with such a wheel is for reading only
+# what such a wheel is
 NO_OFFSET = 'without offset (d = 0)'
 
 # commands and functions for robots on other wheels than casters
@@ -222,8 +222,8 @@ def caster_inertia(robot: Any) -> Any:
     return np.ascontiguousarray(np.column_stack([rolling, axle, robot.link_mass * k / offset]))
 
 
-def reading_only(robot: Any) -> str:
-    """Return why a robot is for reading only, or an empty text."""
+def other_wheels(robot: Any) -> str:
+    """Return the wheels other than casters with all encoders, with the reason, or ''."""
     texts = ((robot.fixed, 'fixed'),
              ((robot.caster_offset == 0.0) & ~robot.fixed, NO_OFFSET),
              ((robot.lateral_offset != 0.0) & ~robot.fixed & (on_pivot(robot) == 1),

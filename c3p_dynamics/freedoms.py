@@ -165,12 +165,12 @@ def heading_is_free(robot: CasterRobot) -> bool:
     >>> heading_is_free(load('c3p')), heading_is_free(load('amr'))
     (False, False)
     """
-    return not robot.reading_only and driven_freedoms(robot) < 3
+    return not robot.other_wheels and driven_freedoms(robot) < 3
 
 
 @lru_cache(maxsize=64)
 def _driven_freedoms(robot: CasterRobot) -> int:
-    if robot.reading_only:
+    if robot.other_wheels:
         return pushed_freedoms(robot)
     random = np.random.default_rng(SEED)
     postures = random.uniform(-np.pi, np.pi, (POSTURES, robot.count))

@@ -44,7 +44,7 @@ class InverseDynamicsNode(SuiteNode):
         self._write = JointStateWriter(self._efforts.names, ['effort'], 'dynamics_effort')
         self._cycles = 0
         self._largest = 0.0
-        if reason := self.robot.reading_only:
+        if reason := self.robot.other_wheels:
             # part of the control chain of every robot, for the papers' law
             self.get_logger().info(f'idle, because {reason}: only the law paper, of casters with '
                                    'all encoders, uses this node')

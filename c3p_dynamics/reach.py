@@ -172,7 +172,7 @@ class Travel(NamedTuple):
 
 def travel(robot: CasterRobot, directions: int = 24) -> Travel:
     """Return the reachable accelerations in straight travel and in a turn in place."""
-    if robot.reading_only:
+    if robot.other_wheels:
         return Travel(*aligned_travel(robot, directions))
     angles = 2.0 * np.pi / directions * np.arange(directions)
     along = []

@@ -325,7 +325,7 @@ def inverse(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike, steering_
     >>> torque[:4].round(3).tolist()  # 62 kg and four times I/r² of the wheels, by r/4
     [0.8, 0.8, 0.8, 0.8]
     """
-    if not robot.reading_only:
+    if not robot.other_wheels:
         return (inverse_dynamics(robot, steering, twist, accel)
                 + friction_compensation(robot, steering, twist,
                                         smoothing=float(robot.losses[:, 5].max())))

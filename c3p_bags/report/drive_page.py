@@ -70,7 +70,7 @@ def commanded_steering(log: RunLog, robot: CasterRobot) -> Array:
 
 def axis_word(robot: CasterRobot) -> str:
     """Return what turns at the pivots of a robot, for its pictures: casters, or other wheels."""
-    return 'wheel' if robot.reading_only else 'caster'
+    return 'wheel' if robot.other_wheels else 'caster'
 
 
 def draw_steering(axes: Axes, log: RunLog, robot: CasterRobot, metrics: Mapping[str, Any],

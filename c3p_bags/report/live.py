@@ -232,7 +232,7 @@ def motion(run: AnalysedRun) -> dict[str, Any]:
             'time': times(at), 'pose': [packed(column) for column in pose],
             'steering': [packed(column) for column in steering.T],
             # of casters alone
-            'sigma': None if robot.reading_only else packed(run.sigma[some]),
+            'sigma': None if robot.other_wheels else packed(run.sigma[some]),
             'slip': [packed(np.interp(at, run.slip.time, column)) for column in speed.T],
             'events': [[e.begin, e.end, e.wheel] for e in run.events],
             'goals': [[g['begin_s'], g['end_s'], *map(float, g['goal_pose'])]

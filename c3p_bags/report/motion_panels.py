@@ -173,7 +173,7 @@ def draw_steering(axes: Axes, run: AnalysedRun) -> None:
 def draw_measure(axes: Axes, run: AnalysedRun) -> None:
     """Draw the singularity measure."""
     dress(axes, 'σ_min [1]')
-    if run.robot.reading_only:
+    if run.robot.other_wheels:
         style.absent(axes, 'of casters with all encoders')
         return
     axes.axhspan(0.0, NEAR, color=style.ALERT, alpha=0.12, linewidth=0,

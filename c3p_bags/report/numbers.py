@@ -135,7 +135,7 @@ def run_numbers(run: AnalysedRun) -> dict[str, Any]:
                         'near_share': float(np.mean(run.sigma < NEAR)),
                         'blocked_s': blocked_time(run),
                         # unknown for wheels that the equations of motion do not have
-                        'freedoms': None if run.robot.reading_only
+                        'freedoms': None if run.robot.other_wheels
                         else driven_freedoms(run.robot)},
         'odometry': _odometry(run),
         'clock_steps': [{'at_s': step.time, 'by_s': step.by, 'certain': step.certain}

@@ -106,7 +106,7 @@ def _nodes(runs: Sequence[AnalysedRun]) -> Figure:
 
 def _wheels(runs: Sequence[AnalysedRun]) -> Figure:
     steering = [Panel(partial(motion.draw_torque, steering=True), 1.8)]
-    measure = [] if all(r.robot.reading_only for r in runs) else [Panel(motion.draw_measure, 1.4)]
+    measure = [] if all(r.robot.other_wheels for r in runs) else [Panel(motion.draw_measure, 1.4)]
     return figure([Panel(motion.draw_steering, 2.0), *measure,
                    Panel(motion.draw_torque, 1.8),
                    *(steering if any(r.robot.steered.any() for r in runs) else [])], runs)

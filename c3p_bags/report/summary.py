@@ -153,7 +153,7 @@ def _singular(run: AnalysedRun, numbers: Mapping[str, Any]) -> Answer:
     blocked = found['blocked_s']
     if found['freedoms'] is None:
         return Answer(question, 'Not known', 'The measure is of casters with all encoders; here '
-                      f'{run.robot.reading_only}.', 'none', 'wheels')
+                      f'{run.robot.other_wheels}.', 'none', 'wheels')
     if found['freedoms'] < 3:
         return Answer(question, 'Always', f'The motors accelerate {found["freedoms"]} of 3 '
                       'freedoms at an instant, so that one direction has no force in any posture.',

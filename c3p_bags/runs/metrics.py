@@ -129,7 +129,7 @@ def align_time(log: RunLog, robot: CasterRobot, start: float, end: float) -> flo
     """
     if not shown_axes(robot).size:
         return None
-    if log.cmd_vel is not None and always_actuated(robot) and not robot.reading_only:
+    if log.cmd_vel is not None and always_actuated(robot) and not robot.other_wheels:
         return 0.0
     found = alignment(log, robot)
     if found is None:

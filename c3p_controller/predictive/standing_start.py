@@ -100,7 +100,7 @@ def check_start(robot: CasterRobot, steering: Array, needed: Array) -> None:
     needed : (3,) array, m and rad
         Displacement in ``base_link``; zero needs nothing.
     """
-    if robot.reading_only or driven_freedoms(robot) == 3:
+    if robot.other_wheels or driven_freedoms(robot) == 3:
         return
     scaled = np.asarray(needed, float) * [1.0, 1.0, length_scale(robot)]
     length = float(np.linalg.norm(scaled))

@@ -30,7 +30,7 @@ OPTIONS = {
     'base_link': 'link whose frame is base_link of the model',
     'driven': 'driven wheels: their joints, or true or false per caster',
     'steered': 'steering joints with a motor: their names, or true or false per caster',
-    'twins': 'two wheels on a pivot: middle, one wheel that is driven, or apart, for reading',
+    'twins': 'two wheels on a pivot: middle, one wheel of a caster, or apart',
 }
 # two wheels on one axle behind a pivot are one in their middle, or two
 TWINS = ('middle', 'apart')

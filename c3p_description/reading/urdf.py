@@ -72,7 +72,7 @@ from c3p_description.reading.urdf_motors import (
 )
 from c3p_description.reading.urdf_notes import (
     note_assumed,
-    note_reading_only,
+    note_other_wheels,
     note_rounded,
     note_spin,
     note_stiff,
@@ -176,7 +176,7 @@ def _columns(tree: UrdfTree, pairs: list[Pair], platform: dict[str, Array], movi
             radius, tuple) else [radius] * len(pairs), 'per caster', len(pairs))
     inertials = [masses(tree, caster, radius, _trails(columns), neglected)
                  for caster, radius in zip(casters, columns['wheel_radius'], strict=True)]
-    note_reading_only(casters, columns, notes)
+    note_other_wheels(casters, columns, notes)
     # masses are of robots that are driven
     if _trails(columns):
         check_neglected(neglected, options.tolerance, notes)

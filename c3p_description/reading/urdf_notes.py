@@ -16,7 +16,8 @@ from c3p_description.reading.urdf_casters import Caster, rounded_up
 from c3p_description.reading.urdf_pairs import Pair
 from c3p_description.reading.urdf_tree import UrdfTree
 
-READING = ': the robot is for reading only (odometry, report, recompute, calibrate)'
+# controllers of a robot with other wheels than casters
+DRIVERS = ': the controllers mpc and paper do not drive the robot, modules and module_controller do'
 # deviation from a right angle of 1.5708 and 3.1416, as most files have it, rad
 USUAL_ROUNDING = 1e-5
 # a ring has m·r²; spokes, hubs and motors have less
@@ -51,8 +52,8 @@ def note_assumed(tree: UrdfTree, pairs: list[Pair], base: str, losses: Friction,
                      'on the spot: no friction; friction.scrub_coulomb gives it')
 
 
-def note_reading_only(casters: list[Caster], columns: dict[str, Any], notes: Notes) -> None:
-    """Warn of wheels with which the robot is for reading only; `columns` are of the class."""
+def note_other_wheels(casters: list[Caster], columns: dict[str, Any], notes: Notes) -> None:
+    """Warn of wheels that the laws of casters do not drive; `columns` are of the class."""
     fixed = columns['fixed']
     offsets = columns['caster_offset']
     lateral = columns['lateral_offset']
@@ -65,22 +66,22 @@ def note_reading_only(casters: list[Caster], columns: dict[str, Any], notes: Not
     twins = [name for name, pair in of if pair.shared]
     if turned:
         notes.warn('casters.fixed', fixed, f'wheels {", ".join(turned)} do not steer'
-                   f'{READING}; if they are not wheels, {remedy("ignore", turned[0])}')
+                   f'{DRIVERS}; if they are not wheels, {remedy("ignore", turned[0])}')
     if below:
         notes.warn('casters.caster_offset', offsets,
-                   f'wheels {", ".join(below)} are below their pivots (d = 0){READING}')
+                   f'wheels {", ".join(below)} are below their pivots (d = 0){DRIVERS}')
     if beside:
         name = max(beside, key=lambda one: beside[one])
         others = f', and {len(beside) - 1} more' if len(beside) > 1 else ''
         text = (f'joint {name}: the wheel stands {beside[name]:.6g} m beside its pivot, along the '
-                f'axle{others}{READING}')
+                f'axle{others}{DRIVERS}')
         # where that is the only reason
         if not (turned or below or twins):
             text += f'; to neglect it, {remedy("tolerance", rounded_up(beside[name]))}'
         notes.warn('casters.lateral_offset', lateral, text)
     if twins:
         notes.warn('casters.lateral_offset', lateral,
-                   f'wheels {", ".join(twins)} are in pairs on one axle behind a pivot{READING}')
+                   f'wheels {", ".join(twins)} are in pairs on one axle behind a pivot{DRIVERS}')
 
 
 def note_rounded(rounded: dict[str, list[str]], notes: Notes) -> None:
@@ -121,7 +122,7 @@ def note_spin(casters: list[Caster], columns: dict[str, list[float]], notes: Not
 
 def note_stiff(robot: CasterRobot, notes: Notes) -> None:
     """Warn of casters that hardly turn: seen along the axle they weigh more than the robot."""
-    if robot.reading_only:
+    if robot.other_wheels:
         return
     along_axle = np.where(robot.steered, 0.0, robot.caster_inertia[:, 1])
     worst = int(np.argmax(along_axle))

@@ -174,7 +174,7 @@ def ability_of(robot: CasterRobot) -> Ability:
 
 def _driven(robot: CasterRobot, postures: Array) -> tuple[int, Array, Array]:
     """Return the freedoms, and reachable accelerations and singularity of the postures."""
-    if robot.reading_only:
+    if robot.other_wheels:
         # wheels below their pivots turn first; no posture is singular then
         found = np.array([[aligned_acceleration(robot, probe) for probe in PROBES]])
         return driven_freedoms(robot), found, np.zeros(0)
@@ -184,7 +184,7 @@ def _driven(robot: CasterRobot, postures: Array) -> tuple[int, Array, Array]:
 
 
 def _summary(robot: CasterRobot, rank: int) -> str:
-    if robot.reading_only:
+    if robot.other_wheels:
         motors = f'{int(robot.driven.sum())} driven wheels'
         if robot.steered.any():
             motors += f' and {int(robot.steered.sum())} driven steering axes'

@@ -153,7 +153,7 @@ def sections(check: RobotCheck) -> list[Passage]:
 
 def _has_singular(robot: CasterRobot) -> bool:
     """Return whether there are postures of casters in which a motion is not actuated."""
-    return not (robot.reading_only or always_actuated(robot))
+    return not (robot.other_wheels or always_actuated(robot))
 
 
 def _singular_text(check: RobotCheck) -> str:

@@ -127,6 +127,6 @@ def analytic_plant(robot: CasterRobot, friction: ArrayLike | None = None
     friction : array_like, one or (n,), optional
         µ of the tyres across wheels that do not trail; default ``robot.tyre_friction``.
     """
-    if robot.reading_only:
+    if robot.other_wheels:
         return WheelPlant(robot, tyre=side_tyre(robot, friction))
     return AnalyticPlant(robot)

@@ -23,7 +23,7 @@ def test_casters_with_all_encoders_measure_with_full_rows():
     for name in ('c3p', 'c3p_25kg', 'powered_caster'):
         robot = load(name)
         np.testing.assert_array_equal(robot.rows, 1.0)
-        assert robot.reading_only == ''
+        assert robot.other_wheels == ''
         assert robot.sensed_joints == (*robot.steering_joints, *robot.wheel_joints)
 
 
@@ -86,7 +86,7 @@ def test_the_description_of_a_robot_for_reading_is_read_back(name):
     for field in ('hip_position', 'caster_offset', 'wheel_radius', 'steering_zero', 'link_mass',
                   'steering_sign', 'wheel_sign', 'slip_angle', 'rows', 'lateral_offset'):
         np.testing.assert_allclose(getattr(found, field), getattr(robot, field), atol=1e-9)
-    for field in (*OF_WHEELS[:3], 'sensed_joints', 'reading_only'):
+    for field in (*OF_WHEELS[:3], 'sensed_joints', 'other_wheels'):
         np.testing.assert_array_equal(getattr(found, field), getattr(robot, field))
 
 

@@ -136,7 +136,7 @@ def test_ignored_joints_stand_still(c3p):
     text = c3p.replace('</robot>', spare)
     # without a round shape on the floor, and not called a wheel
     reading = read_urdf(text)
-    assert reading.robot.count == 3 and reading.robot.reading_only == ''
+    assert reading.robot.count == 3 and reading.robot.other_wheels == ''
     assert any('fan_joint are not of casters' in one for one in reading.assumptions)
     assert from_urdf(text, ignore=['fan_joint']).count == 3
     with pytest.raises(ModelError, match='no such joints'):

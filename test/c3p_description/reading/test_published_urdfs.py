@@ -207,17 +207,17 @@ def test_a_wheel_beside_its_pivot_is_read_and_the_option_that_neglects_it_named(
     # forward is +x, the axle is −y
     np.testing.assert_allclose(reading.robot.lateral_offset, -0.02)
     np.testing.assert_allclose(reading.robot.caster_offset, 0.05)
-    assert 'beside the pivot' in reading.robot.reading_only
+    assert 'beside the pivot' in reading.robot.other_wheels
     assert '0.02 m beside its pivot, along the axle, and 3 more' in reading.warnings[0]
     assert 'tolerance=0.02,' in reading.warnings[0]
     reading = read_urdf(base(beside=0.02), {'tolerance': 0.02})
-    assert reading.robot.reading_only == '' and not reading.robot.lateral_offset.any()
+    assert reading.robot.other_wheels == '' and not reading.robot.lateral_offset.any()
     assert reading.robot.caster_offset.tolist() == pytest.approx([0.05] * 4)
     assert '0.02 m beside its pivot steer_0' in reading.warnings[0]
     with pytest.raises(ModelError, match='0.03 m beside the wheel plane.*tolerance=0.03,'):
         from_urdf(base(beside=0.02, fork_com=0.03), tolerance=0.02)
     # masses are of robots that are driven
-    assert from_urdf(base(beside=0.02, fork_com=0.03)).reading_only
+    assert from_urdf(base(beside=0.02, fork_com=0.03)).other_wheels
 
 
 def test_a_wheel_below_its_pivot_is_read_and_the_user_warned():
@@ -227,7 +227,7 @@ def test_a_wheel_below_its_pivot_is_read_and_the_user_warned():
     warning = [note for note in found.notes if note.field == 'casters.caster_offset']
     assert len(warning) == 1 and warning[0].kind == 'warning'
     assert 'roll_0, roll_1, roll_2, roll_3 are below their pivots' in warning[0].text
-    assert 'for reading only' in warning[0].text
+    assert 'mpc and paper do not drive the robot, modules' in warning[0].text
     # a positive rate rolls ahead, whatever the axle's axis is
     np.testing.assert_array_equal(robot.wheel_sign, 1.0)
     with pytest.raises(ModelError, match='without offset'):
@@ -300,12 +300,12 @@ def test_twin_wheels_below_their_pivot_are_two_wheels_on_one_steering_joint():
     # left is +y, and the axle of a wheel that rolls along x is −y
     np.testing.assert_allclose(robot.lateral_offset[:2], [-0.04, 0.04])
     assert robot.link_mass[:2].tolist() == [0.5, 0.0]
-    assert 'on one pivot with another' in robot.reading_only
+    assert 'on one pivot with another' in robot.other_wheels
 
 
 def test_twin_wheels_behind_their_pivots_are_taken_apart_by_the_option():
     robot = from_urdf(all_twins(), twins='apart')
-    assert robot.count == 8 and robot.reading_only
+    assert robot.count == 8 and robot.other_wheels
     np.testing.assert_allclose(robot.caster_offset, 0.05)
     assert 'twins=apart' in read_urdf(all_twins()).warnings[0]
     assert from_urdf(all_twins(trail=0.0), twins='middle').count == 4

@@ -130,7 +130,7 @@ def test_a_base_that_slides_has_no_wheels():
 def test_a_robot_for_reading_needs_no_masses():
     text = re.sub('<inertial>.*?</inertial>', '', base(trail=0.0))
     reading = read_urdf(text)
-    assert reading.robot.count == 4 and reading.robot.reading_only
+    assert reading.robot.count == 4 and reading.robot.other_wheels
     assert any('a mass of 1 kg' in one for one in reading.assumptions)
     with pytest.raises(ModelError, match='has an <inertial>'):
         read_urdf(re.sub('<inertial>.*?</inertial>', '', base()))

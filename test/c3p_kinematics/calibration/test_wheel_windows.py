@@ -133,7 +133,7 @@ def test_a_tricycle_is_calibrated_by_a_reference():
     # what is exact or shows nowhere stays
     np.testing.assert_array_equal(change[:, 1], 0.0)
     np.testing.assert_allclose(change[1:, 0], 0.0, atol=1e-6)
-    assert found.robot.reading_only == described.reading_only
+    assert found.robot.other_wheels == described.other_wheels
     text = lines(described, found.parameters, found.covariance)
     assert 'radius −1.3' in text['caster 1'] and 'offset' not in text['caster 1']
     assert 'radius' not in text['caster 2']
