@@ -8,7 +8,8 @@ follows the command,
 
     ν_r → f ν_c,   ν̇ = K (ν_r − ν),   σ̇ = K_s (σ_r − σ)
 
-with the measured twist ν and steering rates σ. The torques are those of these accelerations
+with the twist ν and the steering rates σ of observers (twist_observer.py, steering_observer.py),
+at the time at which the torques act. The torques are those of these accelerations
 (wheel_forces.py). With a preview the modules turn to the motion of a moment ahead, so that they
 do not lag in a bend.
 """
@@ -23,7 +24,9 @@ import numpy as np
 from c3p_controller.control_law import ANY, ControlLaw
 from c3p_controller.goals.axle_path import AxlePathController
 from c3p_controller.limits import limit_torque
+from c3p_controller.steering_observer import SteeringObserver, held_gain
 from c3p_controller.torque_law import Preview, Sensed, Setpoint
+from c3p_controller.twist_observer import TwistObserver
 from c3p_controller.velocity_controller_parameters import ModuleGains
 from c3p_description.model import Array, CasterRobot, ModelError
 from c3p_description.wheels import on_pivot
@@ -37,9 +40,6 @@ LEAST_LEVER = 0.01
 
 # squared twist that counts as none
 LEAST_SQUARE = 1e-12
-
-# cut-off of steering rates from angles, where the sample has none, 1/s
-RATE_CUTOFF = 100.0
 
 
 class ModuleLaw(ControlLaw):
@@ -102,28 +102,36 @@ class ModuleLaw(ControlLaw):
     def reset(self, sensed: Sensed | None = None) -> None:
         """Forget the past; start from the motion of `sensed`."""
         self._reference = np.zeros(3) if sensed is None else np.array(sensed.twist, float)
-        self._angle: Array | None = None
-        self._rate = np.zeros(self.robot.count)
+        self._observer = SteeringObserver()
+        self._motion = TwistObserver(self._reference)
         self._forces.casters.forget()
 
     def step(self, sensed: Sensed, setpoint: Setpoint, dt: float) -> Array:
         """Return the torques; see `TorqueLaw`."""
         gains = self.settings
         steering = np.where(self.robot.fixed, self.robot.steering_zero, sensed.steering)
-        turning = self._steering_rate(steering, dt)
+        self._observer.measure(steering, dt, gains.latency)
+        self._motion.measure(sensed.twist, dt, gains.observer, gains.latency)
+        # when the torques act
+        angle, turning = self._observer.ahead(gains.latency)
         self._forces.casters.step(sensed.twist, dt)
         wanted, ahead = self._motions(sensed, setpoint)
-        command = self._modules.step(steering, ahead, gains.steering_lead)
+        command = self._modules.step(angle, ahead, gains.steering_lead)
         # part of the motion for which the modules are ready
         ready = float(np.dot(command.twist, ahead) / max(np.dot(ahead, ahead), LEAST_SQUARE))
         self._follow(min(ready, 1.0) * wanted, dt)
-        accel = gains.gain * (self._reference - sensed.twist)
-        turn_accel = gains.steering_gain * (command.steering_rate - turning)
-        torque = self._forces.torques(steering, accel, turn_accel, self._reference,
+        accel = held_gain(gains.gain, self._observer.interval) * (
+            self._reference - self._motion.ahead(gains.latency)) - self._motion.disturbance
+        turn_accel = held_gain(gains.steering_gain, self._observer.interval) * (
+            command.steering_rate - turning)
+        torque = self._forces.torques(angle, accel, turn_accel, self._reference,
                                       command.steering_rate)
         n = self.robot.count
-        return np.concatenate([limit_torque(part, limit) for part, limit in (
+        limited = np.concatenate([limit_torque(part, limit) for part, limit in (
             (torque[:n], self.limit[:n]), (torque[n:], self.limit[n:]))])
+        self._motion.send(part_of(limited[:n], torque[:n]) * accel, gains.latency)
+        self._observer.send(part_of(limited[n:], torque[n:]) * turn_accel, gains.latency)
+        return limited
 
     def _motions(self, sensed: Sensed, setpoint: Setpoint) -> tuple[Array, Array]:
         """
@@ -151,14 +159,11 @@ class ModuleLaw(ControlLaw):
         most = self.settings.acceleration * dt
         self._reference = self._reference + (change if size <= most else most / size * change)
 
-    def _steering_rate(self, steering: Array, dt: float) -> Array:
-        """Return the steering rates by their angles, rad/s."""
-        if self._angle is None:
-            self._angle = steering
-        part = min(1.0, RATE_CUTOFF * dt)
-        self._rate = self._rate + part * ((steering - self._angle) / dt - self._rate)
-        self._angle = steering
-        return self._rate
+
+def part_of(limited: Array, torque: Array) -> float:
+    """Return the part of torques that limits leave, the same of all."""
+    most = float(np.abs(torque).max(initial=0.0))
+    return float(np.abs(limited).max(initial=0.0)) / most if most > 0.0 else 1.0
 
 
 def _velocity(preview: Preview, time: float) -> Array:

@@ -39,8 +39,8 @@ ACROSS = 0.05
 STILL = 0.005
 STILL_YAW = 0.01
 
-# speed of an arrival relative to that of the approach there: noise of the measured twist
-PASSING = 2.0
+# distance at which a robot that stands has arrived, relative to that of one that moves
+HELD = 2.5
 
 # places at which a path is examined
 PLACES = 200
@@ -176,15 +176,17 @@ class AxlePathController(PathController):
         to_x, to_y, _ = (self.axle.pose(self.goal) - (x, y, 0.0)).tolist()
         return gap, abs(math.cos(angle) * to_x + math.sin(angle) * to_y), yaw_error
 
-    def _ends_here(self, twist: Array) -> bool:
+    def _arrives(self, distance: float, yaw_error: float, twist: Array) -> bool:
         """
-        Return whether a robot at the goal stops in time: one that passes it has not arrived.
+        Return whether a robot at the errors of a goal stops there.
 
-        The approach has the speeds ``k`` times the distances of the arrival there.
+        Friction holds one that stands a little beside the goal: it has arrived, too, as the law
+        of modules would need seconds to move it by so little.
         """
         gains = self.gains
-        return (math.hypot(*twist[:2]) <= PASSING * gains.approach * gains.stop_distance
-                and abs(float(twist[2])) <= PASSING * gains.approach * gains.stop_yaw)
+        held = (distance <= HELD * gains.stop_distance and abs(yaw_error) <= gains.stop_yaw
+                and math.hypot(*twist[:2]) <= STILL and abs(float(twist[2])) <= STILL_YAW)
+        return held or super()._arrives(distance, yaw_error, twist)
 
     def _between(self, pose: Array, goal: Array) -> list[Array]:
         """Return the ends of the legs from `pose` to `goal`: turn, roll, turn."""

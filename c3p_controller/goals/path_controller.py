@@ -39,6 +39,9 @@ __all__ = ['SPACING', 'PathController', 'PathGains']
 # time between the points of the preview, s
 SPACING = 0.05
 
+# speed of an arrival relative to that of the approach there: noise of the measured twist
+PASSING = 2.0
+
 
 @kernel
 def _travel(start, places, profile, allowed_out, sigma_out, rates_out):
@@ -155,9 +158,7 @@ class PathController(PositionLaw):
         in_zone = (ending and distance <= gains.goal_tolerance
                    and abs(yaw_error) <= gains.yaw_tolerance)
         # arrival needs less error than the zone has, so that noise does not toggle it
-        self._there = in_zone and (self._there or (
-            distance <= gains.stop_distance and abs(yaw_error) <= gains.stop_yaw
-            and self._ends_here(twist)))
+        self._there = in_zone and (self._there or self._arrives(distance, yaw_error, twist))
         places, allowed = self._allowed(path)
         (here,), (rate,) = path.at(np.array([self._sigma]))
         if self.lever is not None:
@@ -167,9 +168,16 @@ class PathController(PositionLaw):
             path.length - self._sigma, here - pose, rate, pose[2], float(allowed[0]))
         return PositionCommand(command, distance, yaw_error, in_zone)
 
-    def _ends_here(self, twist: Array) -> bool:
-        """Return whether a robot at the goal with `twist` (3,) is slow enough to stop there."""
-        return True
+    def _arrives(self, distance: float, yaw_error: float, twist: Array) -> bool:
+        """
+        Return whether a robot at the errors of a goal stops there: one that passes it returns.
+
+        The approach has the speeds ``k`` times the distances of the arrival there.
+        """
+        gains = self.gains
+        near = distance <= gains.stop_distance and abs(yaw_error) <= gains.stop_yaw
+        return (near and math.hypot(*twist[:2]) <= PASSING * gains.approach * gains.stop_distance
+                and abs(float(twist[2])) <= PASSING * gains.approach * gains.stop_yaw)
 
     def _sample(self, path: Path, rate: Array, yaw: float, twist: Array, places: Array,
                 allowed: Array) -> Preview:

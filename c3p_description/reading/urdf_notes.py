@@ -17,7 +17,8 @@ from c3p_description.reading.urdf_pairs import Pair
 from c3p_description.reading.urdf_tree import UrdfTree
 
 # controllers of a robot with other wheels than casters
-DRIVERS = ': the controllers mpc and paper do not drive the robot, modules and module_controller do'
+DRIVERS = (': the controllers mpc and paper do not drive the robot, modules and '
+           'module_controller do')
 # deviation from a right angle of 1.5708 and 3.1416, as most files have it, rad
 USUAL_ROUNDING = 1e-5
 # a ring has m·r²; spokes, hubs and motors have less
