@@ -16,6 +16,7 @@ do not lag in a bend.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import ClassVar
 
@@ -32,7 +33,9 @@ from c3p_description.model import Array, CasterRobot, ModelError
 from c3p_description.wheels import on_pivot
 from c3p_dynamics.wheel_forces import WheelForces
 from c3p_kinematics.fixed_axle import fixed_axle
+from c3p_kinematics.limited_steps import StepLimits, next_rate
 from c3p_kinematics.module_commands import ModuleSteering
+from c3p_kinematics.module_settings import ModuleSettings
 from c3p_kinematics.se2 import to_body
 
 # lever of yaw in limits of the acceleration, of a robot whose pivots are all in its centre, m
@@ -50,6 +53,11 @@ class ModuleLaw(ControlLaw):
     ----------
     robot : CasterRobot
     settings : ModuleGains, optional
+
+    Attributes
+    ----------
+    reference : (3,) array, m/s and rad/s
+        Twist that the platform should have, within the limits.
 
     Examples
     --------
@@ -96,14 +104,19 @@ class ModuleLaw(ControlLaw):
         """Replace the settings; modules keep the way that they roll."""
         super().retune(settings)
         robot = self.robot
+        # motors and tyres may allow less
+        acceleration = min(settings.acceleration, ModuleSettings.of(robot).acceleration)
+        self._limits = StepLimits(lambda d: self._pivot(d) / acceleration,
+                                  lambda d: self._pivot(d) / settings.jerk)
         self._modules = ModuleSteering(replace(robot, steering_rate_limit=np.minimum(
             robot.steering_rate_limit, settings.steering_rate)))
 
     def reset(self, sensed: Sensed | None = None) -> None:
         """Forget the past; start from the motion of `sensed`."""
-        self._reference = np.zeros(3) if sensed is None else np.array(sensed.twist, float)
+        self.reference = np.zeros(3) if sensed is None else np.array(sensed.twist, float)
+        self._accel = np.zeros(3)
         self._observer = SteeringObserver()
-        self._motion = TwistObserver(self._reference)
+        self._motion = TwistObserver(self.reference)
         self._forces.casters.forget()
 
     def step(self, sensed: Sensed, setpoint: Setpoint, dt: float) -> Array:
@@ -121,10 +134,10 @@ class ModuleLaw(ControlLaw):
         ready = float(np.dot(command.twist, ahead) / max(np.dot(ahead, ahead), LEAST_SQUARE))
         self._follow(min(ready, 1.0) * wanted, dt)
         accel = held_gain(gains.gain, self._observer.interval) * (
-            self._reference - self._motion.ahead(gains.latency)) - self._motion.disturbance
+            self.reference - self._motion.ahead(gains.latency)) - self._motion.disturbance
         turn_accel = held_gain(gains.steering_gain, self._observer.interval) * (
             command.steering_rate - turning)
-        torque = self._forces.torques(angle, accel, turn_accel, self._reference,
+        torque = self._forces.torques(angle, accel, turn_accel, self.reference,
                                       command.steering_rate)
         n = self.robot.count
         limited = np.concatenate([limit_torque(part, limit) for part, limit in (
@@ -152,12 +165,14 @@ class ModuleLaw(ControlLaw):
             motions = [self._axle.steered(motion) for motion in motions]
         return motions[0], motions[1]
 
+    def _pivot(self, change: Array) -> float:
+        """Return the largest change of the velocity of a pivot in a `change` (3,) of the twist."""
+        return math.hypot(change[0], change[1]) + self._lever * abs(float(change[2]))
+
     def _follow(self, wanted: Array, dt: float) -> None:
-        """Move the reference towards `wanted`, within the limit of acceleration of the pivots."""
-        change = wanted - self._reference
-        size = float(np.hypot(change[0], change[1]) + self._lever * abs(change[2]))
-        most = self.settings.acceleration * dt
-        self._reference = self._reference + (change if size <= most else most / size * change)
+        """Move the reference towards `wanted`, within acceleration and jerk of the pivots."""
+        self._accel = next_rate(wanted - self.reference, self._accel, dt, self._limits)
+        self.reference = self.reference + dt * self._accel
 
 
 def part_of(limited: Array, torque: Array) -> float:

@@ -356,6 +356,8 @@ class ModuleGains(CheckedSettings):
         Limit of the steering rates [rad/s], with modules; that of the robot applies as well.
     acceleration : float
         Limit of the acceleration of the pivots [m/s²], with modules.
+    jerk : float
+        Limit of the change of the acceleration of the pivots [m/s³], with modules; 10000 is off.
     latency : float
         Input delay that modules assumes [s].
     """
@@ -366,4 +368,5 @@ class ModuleGains(CheckedSettings):
     steering_lead: float = setting(0.06, bounds=(0.01, 1.0), parameter='modules.steering_lead')
     steering_rate: float = setting(10.0, bounds=(0.1, 100.0), parameter='modules.steering_rate')
     acceleration: float = setting(2.0, bounds=(0.01, 20.0), parameter='modules.acceleration')
+    jerk: float = setting(40.0, bounds=(0.1, 10000.0), parameter='modules.jerk')
     latency: float = setting(0.01, bounds=(0.0, 0.2), parameter='modules.latency')

@@ -93,6 +93,28 @@ def test_a_twist_is_followed_within_the_limit_of_acceleration():
     assert change.max() < 2.0 * ModuleLaw.Settings().acceleration
 
 
+@pytest.mark.parametrize('name, acceleration, jerk', [
+    ('swerve', 2.0, 40.0), ('swerve', 1.0, 5.0), ('tricycle_agv', 20.0, 40.0)])
+def test_pivots_have_the_acceleration_and_the_jerk_of_the_settings_or_of_the_tyres(
+        name, acceleration, jerk):
+    robot = load(name)
+    law = ModuleLaw(robot, ModuleLaw.Settings(acceleration=acceleration, jerk=jerk))
+    ahead = np.full(robot.count, -0.5 * np.pi)
+    rest = Sensed(0.0, ahead, np.zeros(robot.count), np.zeros(3), np.zeros(3))
+    law.reset(rest)
+    speed = []
+    for k in range(200):
+        law.step(rest._replace(time=0.005 * k), Setpoint(np.array([0.5, 0.0, 0.0])), 0.005)
+        speed.append(law.reference[0])
+    change = np.diff(speed, prepend=0.0) / 0.005
+    grip = 9.81 * np.min(robot.tyre_friction) * np.min(robot.traction_margin) * robot.driven.mean()
+    most = min(acceleration, grip)
+    # more than half of it is used, unless the ramp of the jerk is longer than the start
+    assert 0.5 * min(most, np.sqrt(0.5 * jerk)) < change.max() <= most * 1.001
+    assert np.abs(np.diff(change, prepend=0.0)).max() / 0.005 <= jerk * 1.001
+    assert speed[-1] == pytest.approx(0.5, abs=1e-3)
+
+
 def test_the_law_of_a_robot_is_chosen_by_its_wheels():
     assert chosen_law(AUTO, load('c3p')) == chosen_law(AUTO, load('powered_caster')) == 'mpc'
     for name in ('swerve', 'amr', 'twin', 'tricycle_agv'):
