@@ -173,6 +173,23 @@ def singularity(robot: CasterRobot, steering: ArrayLike,
                        lines, line_direction, point, sigma, directions)
 
 
+def shown_singularity(robot: CasterRobot, steering: ArrayLike) -> Singularity | None:
+    """
+    Return `singularity` where it is a measure of the robot, None on other wheels than casters.
+
+    Modules roll in parallel on every line, and fixed wheels never push across their axle: the
+    measure is then zero, although nothing is wrong.
+
+    Examples
+    --------
+    >>> from c3p_description import load
+    >>> shown_singularity(load('amr'), [0.0] * 6)
+    >>> shown_singularity(load('c3p'), [0.0] * 3).rank
+    array(2)
+    """
+    return None if robot.other_wheels else singularity(robot, steering)
+
+
 def _to_base_link(robot: CasterRobot, scaled: Array) -> Array:
     # (v, L ω) at the mean pivot to (v, ω) at the origin of base_link: v − ω ẑ×mean
     x, y = robot.hip_position.mean(axis=0)

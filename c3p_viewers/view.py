@@ -14,7 +14,7 @@ from c3p_bags.storage.bag import Bag
 from c3p_description.model import CasterRobot
 from c3p_description.pvc_model import PvcTricycle
 from c3p_description.reading.loader import load, load_casters, robot_description
-from c3p_kinematics.singularity import singularity
+from c3p_kinematics.singularity import shown_singularity
 from c3p_viewers.options import ViewOptions
 from c3p_viewers.sources.moment import Moment
 
@@ -73,11 +73,12 @@ def _show_run(options: ViewOptions, robot: CasterRobot, viewer: str, bag: Bag
         raise ValueError(f'--time {options.time:g}: the bag has {source.start:.2f} to '
                          f'{source.end:.2f} s')
     moment = source.at(source.halfway if options.time is None else options.time)
+    state = shown_singularity(robot, moment.steering)
     figures: dict[str, Any] = {}
     if options.picture is not None:
         figures = {'time_s': moment.time, 'pose': np.asarray(moment.place, float).tolist(),
                    'steering_rad': np.asarray(moment.steering, float).tolist(),
-                   'sigma_min': abs(float(singularity(robot, moment.steering).sigma_min))}
+                   'sigma_min': None if state is None else abs(float(state.sigma_min))}
     elif options.save is not None:
         figures = {'duration_s': source.end - source.start}
     if viewer == 'rerun':

@@ -47,7 +47,8 @@ def curves(run: AnalysedRun) -> dict[str, Array]:
         kind, i = ('steering_torque', k - run.robot.count) if k >= run.robot.count else (
             'torque', k)
         found[f'{kind}_{i + 1} [N m]'] = torque[:, k]
-    found['sigma_min [1]'] = run.sigma
+    if not run.robot.other_wheels:
+        found['sigma_min [1]'] = run.sigma
     slip = _at(time, run.slip.time, run.slip.slip.reshape(len(run.slip.time), -1))
     for i in range(run.robot.count):
         for k, name in enumerate(('along', 'across')):

@@ -23,7 +23,7 @@ from c3p_description.agv_model import Agv
 from c3p_description.model import Array, CasterRobot
 from c3p_description.pvc_model import PvcTricycle
 from c3p_kinematics.se2 import wrap
-from c3p_kinematics.singularity import singularity
+from c3p_kinematics.singularity import shown_singularity
 from c3p_ros.cdr import PublishError
 from c3p_ros.input_watch import WatchedNode
 from c3p_ros.messages import JointCoding, MessageError, fill_twist, planar
@@ -193,7 +193,8 @@ class RobotLink(WatchedNode):
             if (joints is not None and self._joints is not None
                     and isinstance(self.robot, CasterRobot)):
                 view.steering = wrap(self._joints.read(joints)[0])
-                view.sigma_min = float(singularity(self.robot, view.steering).sigma_min)
+                state = shown_singularity(self.robot, view.steering)
+                view.sigma_min = None if state is None else float(state.sigma_min)
             if self._slip is not None:
                 view.slip = slip_text(self._slip)
         except MessageError as error:

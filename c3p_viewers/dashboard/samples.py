@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
-from c3p_kinematics.singularity import singularity
+from c3p_kinematics.singularity import shown_singularity
 from c3p_viewers.sources.moment import Moment
 
 # samples a second, and for how long they are kept, s
@@ -32,14 +32,15 @@ def sample(robot: CasterRobot, moment: Moment) -> dict[str, Any]:
 
     ``t`` time, ``p`` pose, ``s`` steering, ``v`` twist, ``c`` command, ``q`` torques, ``u``
     torques of the steering, ``r`` slip speeds, ``k`` suspect, ``m`` smallest singular value with
-    its direction ``d``, ``g`` goal.
+    its direction ``d``, of casters, ``g`` goal.
     """
-    found = singularity(robot, moment.steering)
+    found = shown_singularity(robot, moment.steering)
     slip = None if moment.residual is None else np.hypot(*moment.residual.T)
     return {'t': round(moment.time, 3), 'p': _short(moment.pose), 's': _short(moment.steering),
             'v': _short(moment.twist), 'c': _short(moment.command), 'q': _short(moment.torque),
             'u': _short(moment.steering_torque), 'r': _short(slip, 5), 'k': moment.suspect,
-            'm': abs(round(float(found.sigma_min), 4)), 'd': _short(found.directions[2]),
+            'm': None if found is None else abs(round(float(found.sigma_min), 4)),
+            'd': None if found is None else _short(found.directions[2]),
             'g': _short(moment.goal)}
 
 

@@ -92,9 +92,10 @@ def _wheels(robot: CasterRobot) -> tuple[Plot, ...]:
         Plot('slip', 'slip of each wheel [m/s]', tuple(
             Curve(f'wheel {i + 1}', caster_colour(i), f'{slip}.position[{i}]',
                   f'{slip}/{robot.wheel_joints[i]}/position') for i in casters)),
-        Plot('sigma_min', 'distance from a singularity, σ_min', (
-            Curve('σ_min', '#009E73', f'{NUMBERS}.sigma_min',
-                  f'/diagnostics/{robot.name}/sensed_kinematics: state/{SIGMA_MIN}'),)),
+        *([] if robot.other_wheels else [
+            Plot('sigma_min', 'distance from a singularity, σ_min', (
+                Curve('σ_min', '#009E73', f'{NUMBERS}.sigma_min',
+                      f'/diagnostics/{robot.name}/sensed_kinematics: state/{SIGMA_MIN}'),))]),
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import CasterRobot
-from c3p_kinematics.singularity import singularity
+from c3p_kinematics.singularity import shown_singularity
 from c3p_viewers.foxglove.server import FoxgloveServer, import_foxglove
 from c3p_viewers.scene.shapes import Arc, Arrow, Ball, Label, Line, Shape
 from c3p_viewers.sources.moment import Moment, scene_of
@@ -40,7 +40,9 @@ def numbers(robot: CasterRobot, moment: Moment) -> dict[str, Any]:
     slip = np.zeros(robot.count) if moment.residual is None else np.linalg.norm(
         moment.residual, axis=-1)
     torque = np.zeros(robot.count) if moment.torque is None else np.nan_to_num(moment.torque)
-    return {'sigma_min': abs(float(singularity(robot, moment.steering).sigma_min)),
+    state = shown_singularity(robot, moment.steering)
+    measure = {} if state is None else {'sigma_min': abs(float(state.sigma_min))}
+    return {**measure,
             'steering_deg': np.degrees(moment.steering).tolist(), 'slip': slip.tolist(),
             'torque': torque.tolist(),
             'suspect': 0 if moment.suspect is None else moment.suspect + 1}

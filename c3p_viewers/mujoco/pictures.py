@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from c3p_bags.runs.run_log import RunLog
 from c3p_description.model import Array, CasterRobot
 from c3p_description.reading.loader import load_casters
-from c3p_kinematics.singularity import Lines, singularity
+from c3p_kinematics.singularity import Lines, shown_singularity
 from c3p_viewers.mujoco.caption import AHEAD, AIM, DRIVEN, TRUE, Text, caption
 from c3p_viewers.mujoco.films import FilmFormat, FilmWriter, write_png
 from c3p_viewers.mujoco.shapes import LIFT, add_path, add_shapes, in_world
@@ -255,7 +255,8 @@ def numbers(robot: CasterRobot, moment: Moment) -> list[tuple[str, str]]:
     if moment.steering_torque is not None:
         rows.append(('of steering', '  '.join(
             f'{torque:+.2f}' for torque in moment.steering_torque) + ' N·m'))
-    state = singularity(robot, moment.steering)
+    if (state := shown_singularity(robot, moment.steering)) is None:
+        return rows
     lines = Lines(int(state.lines))
     rows.append(('σ_min', f'{abs(float(state.sigma_min)):.2f}' + (
         '' if lines is Lines.REGULAR else f', lines {lines.name.lower()}')))

@@ -13,7 +13,7 @@ import numpy as np
 from c3p_bags.recorder.transforms import Transform
 from c3p_description.model import Array, CasterRobot
 from c3p_description.reading.loader import robot_description
-from c3p_kinematics.singularity import singularity
+from c3p_kinematics.singularity import shown_singularity
 from c3p_viewers.mujoco.caption import AIM, DRIVEN
 from c3p_viewers.rerun.layout import blueprint, series, titles
 from c3p_viewers.rerun.robot_log import SAMPLES, RobotLog, as_bytes
@@ -77,7 +77,8 @@ def lines(robot: CasterRobot, *, command: Array | None = None, twist: Array | No
     """
     slip = None if residual is None else np.linalg.norm(residual, axis=-1)
     degrees = None if steering is None else np.degrees(steering)
-    sigma = None if steering is None else np.abs(singularity(robot, steering).sigma_min)[..., None]
+    state = None if steering is None else shown_singularity(robot, steering)
+    sigma = None if state is None else np.abs(state.sigma_min)[..., None]
     axes = ('vx', 'vy', 'omega')
     numbers = range(1, robot.count + 1)
     casters, wheels = ([f'{word}_{i}' for i in numbers] for word in ('caster', 'wheel'))

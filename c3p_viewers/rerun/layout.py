@@ -52,7 +52,9 @@ def series(robot: CasterRobot) -> dict[str, dict[str, tuple[str, str]]]:
         'torque': wheels,
         **turning,
         'slip': wheels,
-        'singularity': {'sigma_min': ('sigma_min', '#009E73')},
+        # of casters alone, as its values
+        **({} if robot.other_wheels else {
+            'singularity': {'sigma_min': ('sigma_min', '#009E73')}}),
     }
 
 

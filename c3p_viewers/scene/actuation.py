@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import Array
-from c3p_kinematics.singularity import Lines, Singularity, singularity
+from c3p_kinematics.singularity import Lines, Singularity, shown_singularity
 from c3p_viewers.scene.colours import BAD, LOST, Colour, colour, scale
 from c3p_viewers.scene.frame import Casters
 from c3p_viewers.scene.shapes import Arc, Arrow, Ball, Label, Line, Shape, arc_head, raised
@@ -36,16 +36,16 @@ def actuation(at: Casters, steering: ArrayLike) -> list[Shape]:
     """
     Return ``rolling_line_i`` of driven wheels, ``sigma_min`` and ``unactuated…``.
 
-    Steering motors add ``axle_line_i``.
+    Steering motors add ``axle_line_i``; on other wheels than casters there are lines alone.
 
     Parameters
     ----------
     at : Casters
     steering : (n,) array_like, rad
     """
-    state = singularity(at.robot, steering)
+    state = shown_singularity(at.robot, steering)
     # rounding may give it a sign
-    sigma = abs(float(state.sigma_min))
+    sigma = at.settings.safe_sigma if state is None else abs(float(state.sigma_min))
     paint = scale(sigma / at.settings.safe_sigma)
     reach = at.settings.line_reach * at.size
     shapes: list[Shape] = []
@@ -58,6 +58,8 @@ def actuation(at: Casters, steering: ArrayLike) -> list[Shape]:
         ends = at.contact[i] + np.outer([-reach, reach], axle)
         shapes.append(Line(f'axle_line_{i + 1}', at.settings.frame, paint,
                            raised(ends, at.floor), THIN * at.width))
+    if state is None:
+        return shapes
     shapes.append(_measure(at, state, sigma, paint))
     if sigma < at.settings.lost_sigma:
         # fades in towards the singularity
