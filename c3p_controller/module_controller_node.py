@@ -30,6 +30,7 @@ from c3p_description.model import Array
 from c3p_description.reading.urdf_notes import DRIVERS
 from c3p_kinematics.module_commands import ModuleSteering
 from c3p_kinematics.sample_times import Repetition
+from c3p_kinematics.wheel_following import WheelFollowing
 from c3p_ros.chain_messages import JointStateMessage
 from c3p_ros.cycle import CycleClock, Lifelines, StepWatch
 from c3p_ros.diagnostics import ERROR, OK, warned
@@ -64,6 +65,7 @@ class ModuleControllerNode(SuiteNode):
         excess_of(STAND, values.speed_limit, values.yaw_rate_limit)
         assert self._modules.plan is not None
         self._plan = self._modules.plan
+        self._following = WheelFollowing(self.robot, values.wheel_lag, values.wheel_feedback)
         self.interlock = CommandInterlock(values.cmd_vel_timeout, values.start_silence)
         self.alive = Lifelines('joint_states', timeout=values.joint_state_timeout)
         self._coding = SensedJointCoding(self.robot)
@@ -90,6 +92,7 @@ class ModuleControllerNode(SuiteNode):
                 'cycles': self._steps.count,
                 'longest step [ms]': f'{1e3 * self._steps.longest():.3f}',
                 'largest angle of a module to its direction [°]': f'{behind:.1f}',
+                'speed that the slowest wheel leaves [%]': f'{100.0 * self._following.scale:.0f}',
                 'locked': self.interlock.lock or 'no'}
 
     def _retune(self) -> None:
@@ -122,11 +125,13 @@ class ModuleControllerNode(SuiteNode):
         begin = time.perf_counter()
         self.interlock.rearm(now)
         command = self._modules.step(sample[0], self._target(now, stamp), dt)
+        planned = command.wheel_rate
+        command = command._replace(wheel_rate=self._following.step(planned, sample[3], dt))
         if not self._output.send(command, stamp):
             self.interlock.fault('the commands are not finite')
             self._halt()
             return
-        self._modules_watch.step(self._plan, sample[3], command.wheel_rate, dt)
+        self._modules_watch.step(self._plan, sample[3], planned, dt)
         self._output.send_measured(stamp, sample)
         self._steps.add(time.perf_counter() - begin, None if self._simulated else dt)
 
@@ -141,6 +146,7 @@ class ModuleControllerNode(SuiteNode):
     def _halt(self) -> None:
         """Stop all wheels at once; steering joints keep their angles."""
         self._plan.forget()
+        self._following.forget()
         self._modules_watch.forget()
         self._output.halt()
 

@@ -15,6 +15,7 @@ from c3p_kinematics.module_commands import ModuleSteering, allowed_twist
 from c3p_kinematics.module_plan import ALIGNED, BEHIND, PRESSING
 from c3p_kinematics.module_settings import ModuleSettings
 from c3p_kinematics.rolling import rolling_rates
+from c3p_kinematics.wheel_following import LATE, WheelFollowing
 
 SWERVE = load('swerve')
 BESIDE = replace(SWERVE, name='beside', lateral_offset=[0.045, -0.045, -0.045, 0.045])
@@ -113,12 +114,13 @@ def test_a_stop_ends_within_the_stated_distance(seed):
     assert not modules.plan.twist.any()
 
 
-def swings(robot, limits, seed, count, unequal, spin=0.0):
+def swings(robot, limits, seed, count, unequal, spin=0.0, gain=0.0):
     """Return the yaw swing of each of `count` random reversals of the command, degrees."""
     rng = np.random.default_rng(seed)
     found = []
     # half of them before the last one has ended
     axes, modules = LaggingAxes(robot, seed, unequal), ModuleSteering(robot, limits)
+    following = WheelFollowing(robot, 0.0, gain)
     speed = rng.uniform(0.2, 1.0)
     angle = rng.uniform(-np.pi, np.pi)
     for k in range(count + 1):
@@ -126,7 +128,7 @@ def swings(robot, limits, seed, count, unequal, spin=0.0):
         begin, yaw = axes.pose[2], []
         for _ in range(200 if k == 0 else int(rng.integers(20, 120))):
             command = modules.step(axes.steering, twist, DT)
-            axes.step(command.steering, command.wheel_rate)
+            axes.step(command.steering, following.step(command.wheel_rate, axes.wheel_rate, DT))
             yaw.append(axes.pose[2] - begin)
         found.append(np.degrees(np.ptp([0.0, *yaw])))
         angle += np.pi + np.radians(rng.uniform(-4.0, 4.0))
@@ -145,6 +147,43 @@ def test_reversals_with_lagging_unequal_axes_do_not_swing_the_platform(limits, s
     commands.
     """
     assert swings(SWERVE, limits, seed, 12, unequal).max() < bound
+
+
+@pytest.mark.parametrize('seed', range(2))
+def test_wheels_that_differ_by_a_fifth_swing_the_platform_less_with_their_rates_fed_back(seed):
+    limits = ModuleSettings.of(SWERVE)
+    alone = swings(SWERVE, limits, seed, 12, 0.2)
+    fed = swings(SWERVE, limits, seed, 12, 0.2, gain=1.5)
+    # 1/(1 + k)
+    assert fed.max() < 0.55 * alone.max()
+    assert fed.max() < 2.0
+
+
+def test_a_blocked_wheel_slows_the_others_and_a_robot_that_is_to_stand_gets_zeros():
+    following = WheelFollowing(SWERVE, 0.0)
+    rates, radius = np.zeros(4), SWERVE.wheel_radius[0]
+    command = np.full(4, 1.0 / radius)
+    fastest = 0.0
+    for _ in range(500):
+        asked = following.step(command, rates, DT)
+        rates = rates + DT / WHEEL_LAG * (asked - rates)
+        rates[3] = 0.0
+        fastest = max(fastest, radius * rates.max())
+    # not at 1 m/s beside a wheel that stands
+    assert 0.0 < following.scale < 0.5 and fastest < 3.0 * LATE
+    for _ in range(200):
+        asked = following.step(np.zeros(4), rates, DT)
+        rates = rates + DT / WHEEL_LAG * (asked - rates)
+    noise = np.array([0.01, -0.02, 0.03, -0.01])
+    assert following.step(np.zeros(4), noise, DT).tolist() == [0.0] * 4
+
+
+def test_a_wheel_without_a_rate_gets_its_command():
+    following = WheelFollowing(SWERVE, 0.0)
+    command = np.full(4, 3.0)
+    for _ in range(20):
+        asked = following.step(command, np.full(4, np.nan), DT)
+        assert asked.tolist() == command.tolist()
 
 
 def test_a_reversal_stops_and_turns_no_module_around():
