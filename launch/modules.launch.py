@@ -7,6 +7,9 @@ or a driver with the same topics. Arguments: ``ros2 launch c3p modules.launch.py
 docs/launch.md.
 """
 
+from pathlib import Path
+
+import yaml
 from launch.actions import OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 from launch_ros.parameter_descriptions import ParameterFile
@@ -48,6 +51,23 @@ ARGUMENTS = [
 ]
 
 
+# of module_controller: its default, where neither the launch nor params_file has one
+DEFAULT_INTERFACE = 'position'
+
+
+def interfaces(context: LaunchContext) -> dict[str, str]:
+    """Return the command interface of the steering joints, for the block of ros2_control."""
+    chosen_one = value(context, 'steering_interface')
+    if chosen_one:
+        return {'steering_interface': chosen_one}
+    content = yaml.safe_load(Path(value(context, 'params_file')).read_text(encoding='utf-8'))
+    found = DEFAULT_INTERFACE
+    for node, entry in (content or {}).items():
+        if node.split('/')[-1] in ('**', 'module_controller'):
+            found = entry.get('ros__parameters', {}).get('steering_interface', found)
+    return {'steering_interface': found}
+
+
 def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Return the module controller, and the odometry."""
     parameters = [ParameterFile(LaunchConfiguration('params_file')), {'robot': text_of('robot')}]
@@ -73,6 +93,7 @@ def generate_launch_description() -> LaunchDescription:
         *common_arguments('swerve'), *ARGUMENTS, *mux_arguments(), *joystick_arguments(),
         *record_arguments(), *rviz_arguments('false'), marker_argument(),
         # first the actions that may fail because a package is missing
-        OpaqueFunction(function=rviz), state_publisher(needed=False), recorder(),
+        OpaqueFunction(function=rviz), state_publisher(False, interfaces),
+        recorder(),
         OpaqueFunction(function=joystick), OpaqueFunction(function=markers),
         OpaqueFunction(function=mux), OpaqueFunction(function=nodes)])

@@ -159,11 +159,13 @@ def missing(*packages: str) -> str:
     return f'{", ".join(absent)} not installed: apt install {names}' if absent else ''
 
 
-def state_publisher(needed: bool) -> OpaqueFunction:
+def state_publisher(needed: bool, arguments: Callable[[LaunchContext], Mapping[str, str]]
+                    = lambda _: {}) -> OpaqueFunction:
     """
     Return the action that starts robot_state_publisher with the description of ``robot``.
 
-    If it is `needed` the launch fails without it; otherwise it logs once that it is missing.
+    If it is `needed` the launch fails without it; otherwise it logs once that it is missing. The
+    `arguments` of the xacro follow from those of the launch.
     """
     def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         problem = missing('robot_state_publisher')
@@ -173,7 +175,7 @@ def state_publisher(needed: bool) -> OpaqueFunction:
             get_logger('c3p').info(f'robot_description and the frames of the casters are not '
                                    f'published: {problem}')
             return []
-        text = robot_description(value(context, 'robot'))
+        text = robot_description(value(context, 'robot'), arguments(context))
         return [suite_node('robot_state_publisher',
                            {'robot_description': ParameterValue(text, value_type=str)},
                            package='robot_state_publisher',

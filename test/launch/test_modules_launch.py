@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What modules.launch.py starts: commands for forward controllers, odometry, mux."""
 
+import os
+from xml.etree import ElementTree
+
 import pytest
 import yaml
+from conftest import add_package
 from launch_reading import ROOT, nodes_of, parameters_of
 
 from c3p_controller.module_joints import ModuleJoints
@@ -24,6 +28,30 @@ def test_commands_are_those_of_the_forward_controllers(prefix, robot):
     for values in parameters_of(words).values():
         merged |= values
     assert merged['robot'] == robot and merged['steering_interface'] == 'velocity'
+
+
+@pytest.mark.parametrize('given, in_file, expected', [
+    ('', '', 'position'), ('velocity', '', 'velocity'), ('', 'velocity', 'velocity'),
+    ('position', 'velocity', 'position')])
+def test_the_description_has_the_interfaces_of_the_commands(prefix, tmp_path, given, in_file,
+                                                           expected):
+    """A controller manager takes it from the topic robot_description."""
+    add_package(tmp_path, 'robot_state_publisher', 'robot_state_publisher')
+    file = tmp_path / 'modules.yaml'
+    chosen = {'steering_interface': in_file} if in_file else {}
+    file.write_text(yaml.safe_dump({'/**/module_controller': {'ros__parameters': chosen}}))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv('AMENT_PREFIX_PATH',
+                       f'{tmp_path}{os.pathsep}{os.environ["AMENT_PREFIX_PATH"]}')
+        words = nodes_of(FILE, robot='tricycle_agv', steering_interface=given,
+                         params_file=str(file))['robot_state_publisher']
+    merged = {}
+    for values in parameters_of(words).values():
+        merged |= values
+    block = ElementTree.fromstring(merged['robot_description']).find('ros2_control')
+    commands = {joint.get('name'): joint.find('command_interface').get('name')
+                for joint in block.findall('joint') if joint.find('command_interface') is not None}
+    assert commands == {'steering_joint_1': expected, 'wheel_joint_1': 'velocity'}
 
 
 def test_parts_of_other_packages_may_take_their_place(prefix):
