@@ -222,6 +222,24 @@ def caster_inertia(robot: Any) -> Any:
     return np.ascontiguousarray(np.column_stack([rolling, axle, robot.link_mass * k / offset]))
 
 
+def farthest_wheel(robot: Any) -> float:
+    """
+    Return the distance of the farthest pivot from the origin of ``base_link``, m.
+
+    Where all pivots are in the origin it is that of the farthest wheel from its pivot.
+
+    Examples
+    --------
+    >>> from c3p_description import load
+    >>> round(farthest_wheel(load('swerve')), 4)
+    0.4311
+    """
+    farthest = float(np.hypot(*robot.hip_position.T).max())
+    if farthest > ONE_PIVOT:
+        return farthest
+    return float(np.hypot(robot.caster_offset, robot.lateral_offset).max())
+
+
 def other_wheels(robot: Any) -> str:
     """Return the wheels other than casters with all encoders, with the reason, or ''."""
     texts = ((robot.fixed, 'fixed'),

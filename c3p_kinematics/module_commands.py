@@ -23,6 +23,10 @@ from c3p_kinematics.module_settings import ModuleSettings
 from c3p_kinematics.module_ways import turns_to
 from c3p_kinematics.rolling import rolling_rates
 
+# largest slip of fixed wheels, relative to that across their axle, with which they stand on one:
+# files round angles and places, and the reader takes wheels as parallel up to 0.02 rad
+ONE_AXLE = 0.1
+
 __all__ = ['ModuleCommand', 'ModuleSteering', 'allowed_twist']
 
 
@@ -47,7 +51,7 @@ def allowed_twist(robot: CasterRobot, twist: ArrayLike) -> Array:
     slips = np.column_stack([rolling_rates(robot, np.zeros(robot.count), unit).side_slip
                              for unit in np.eye(3)])[robot.fixed] / scale
     _, values, rows = np.linalg.svd(slips)
-    barred = rows[:int(np.sum(values > 1e-9))]
+    barred = rows[:int(np.sum(values > ONE_AXLE * values[0]))]
     scaled = nu * scale
     return (scaled - barred.T @ (barred @ scaled)) / scale
 

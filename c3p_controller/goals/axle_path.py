@@ -15,7 +15,7 @@ pivots as well, and would follow a faster turn past its end.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from c3p_controller.goals.path_controller import PathController
 from c3p_controller.goals.position_command import PositionCommand, checked_goal
 from c3p_controller.position_controller_parameters import PathGains
 from c3p_description.model import Array, CasterRobot
+from c3p_description.wheels import farthest_wheel
 from c3p_kernels.elementary import wrap_angle
 from c3p_kinematics.fixed_axle import FixedAxle, fixed_axle
 from c3p_kinematics.se2 import to_body
@@ -47,26 +48,28 @@ PLACES = 200
 
 
 @dataclass(frozen=True, eq=False)
-class AxleLine:
+class AxlePath:
     """
-    Path on which the middle of an axle moves on a straight line while the robot turns evenly.
+    Path of a robot, by the path of the middle of its axle.
 
     Attributes
     ----------
     axle : FixedAxle
-    start, goal : (3,) array
-        Poses of the robot, m and rad.
+    line : Path
+        Of place and direction of the axle (`FixedAxle.pose`).
+
+    Examples
+    --------
+    The axle is 1 m behind the robot, and turns on the spot:
+
+    >>> turn = StraightLine(np.zeros(3), np.array([0.0, 0.0, np.pi / 2]))
+    >>> path = AxlePath(FixedAxle(np.array([-1.0, 0.0]), 0.0), turn)
+    >>> path.at(np.array([path.length]))[0].round(9).tolist()
+    [[0.0, 1.0, 1.570796327]]
     """
 
     axle: FixedAxle
-    start: Array
-    goal: Array
-    line: StraightLine = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Compute the line of the axle."""
-        object.__setattr__(self, 'line', StraightLine(self.axle.pose(self.start),
-                                                      self.axle.pose(self.goal)))
+    line: Path
 
     @property
     def length(self) -> float:
@@ -87,6 +90,15 @@ class AxleLine:
         return (np.column_stack([poses[:, 0] - lever_x, poses[:, 1] - lever_y, yaw]),
                 np.column_stack([rates[:, 0] + turn * lever_y, rates[:, 1] - turn * lever_x,
                                  turn]))
+
+
+def axle_line(axle: FixedAxle, start: Array, goal: Array) -> AxlePath:
+    """
+    Return the path on which the axle moves on a straight line while the robot turns evenly.
+
+    `start` and `goal` are poses of the robot, m and rad.
+    """
+    return AxlePath(axle, StraightLine(axle.pose(start), axle.pose(goal)))
 
 
 class AxlePathController(PathController):
@@ -117,7 +129,7 @@ class AxlePathController(PathController):
         """Return the law with the gains that `read` returns, for the wheels of `robot`."""
         if robot is None:
             return cls(gains)
-        return cls(gains, fixed_axle(robot), float(np.hypot(*robot.hip_position.T).max()))
+        return cls(gains, fixed_axle(robot), farthest_wheel(robot))
 
     def set_goal(self, goal: Array, pose: Array) -> None:
         """Drive from `pose` to `goal`, both (x, y, yaw) in the odometry frame."""
@@ -218,8 +230,9 @@ class AxlePathController(PathController):
             # a turn on the spot
             x, y, _ = self.axle.pose(pose).tolist()
             end = self.axle.base([x, y, self.axle.pose(end)[2]])
-        leg = AxleLine(self.axle, pose, end)
-        self._turns = math.hypot(*leg.line.step[:2]) < self.gains.stop_distance
+        leg = axle_line(self.axle, pose, end)
+        moved = self.axle.pose(end) - self.axle.pose(pose)
+        self._turns = math.hypot(*moved[:2]) < self.gains.stop_distance
         super().set_path(leg)
 
     def _leg_done(self, twist: Array | None) -> bool:

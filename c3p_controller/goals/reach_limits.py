@@ -16,6 +16,7 @@ import numpy as np
 
 from c3p_description.model import CasterRobot
 from c3p_description.settings import computed
+from c3p_description.wheels import farthest_wheel
 from c3p_dynamics.freedoms import heading_is_free
 from c3p_dynamics.reach import Travel, travel
 
@@ -80,7 +81,7 @@ def limits_of_reach(robot: CasterRobot, ability: Travel | None = None) -> ReachL
     trails = ~robot.fixed & (robot.caster_offset > 0.0) & (robot.driven | robot.steered)
     speed = min(wheels, float(robot.caster_offset[trails].min(initial=math.inf)) / CASTER_TIME)
     # a wheel at the farthest pivot turns with the same speed; and half a turn, half of it slower
-    farthest = float(np.hypot(*robot.hip_position.T).max())
+    farthest = farthest_wheel(robot)
     yaw_rate = min(speed / farthest, math.inf if free else math.sqrt(turn * math.pi))
     return ReachLimits(speed, max(USED * along, LEAST_ACCELERATION),
                        max(USED_BRAKING * along, LEAST_ACCELERATION), yaw_rate, turn)

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from c3p_bags.runs.metrics import entry_time
-from c3p_controller.goals.path import TURN_LENGTH, figure_eight
+from c3p_controller.goals.axle_path import AxlePath
+from c3p_controller.goals.path import TURN_LENGTH, Path, figure_eight
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.freedoms import departure, heading_is_free
 from c3p_experiments.el_shenawy.goals import DWELL, ZONE, goal_metrics
@@ -20,7 +21,7 @@ from c3p_experiments.loop.command_sources import GoalSource, PathSource
 from c3p_experiments.loop.outcome import ExperimentRun
 from c3p_experiments.robots.bench import RobotBench
 from c3p_experiments.robots.pace import Pace
-from c3p_kinematics.fixed_axle import fixed_axle
+from c3p_kinematics.fixed_axle import FixedAxle, fixed_axle
 from c3p_kinematics.se2 import wrap
 
 # start steerings, and the seed of their angles
@@ -187,8 +188,7 @@ def drive(bench: RobotBench, task: BatteryDrive, pace: Pace) -> DriveOutcome:
                    **(ANY_HEADING if free else {})}
     controller = bench.controller()
     watch = _Watch(task)
-    travel = travel_of_eight(bench.robot)
-    path = figure_eight(np.zeros(3), task.radius, travel) if task.radius else None
+    path = eight(bench.robot, task.radius) if task.radius else None
     source = (PathSource(controller.position(), path) if path is not None
               else GoalSource(controller.position(), [task.goal]))
     try:
@@ -201,8 +201,8 @@ def drive(bench: RobotBench, task: BatteryDrive, pace: Pace) -> DriveOutcome:
         metrics['reached'] = entry_time(log.odom, task.goal, 0.0, ZONE, np.inf) is not None
     facts: dict[str, Any] = {'points': [(0.0, 0.0, 0.0), task.goal]}
     if path is not None:
-        centres = ring_centres(task.radius, travel)
-        _ring_errors(metrics, log, task.radius, centres)
+        centres = ring_centres(bench.robot, task.radius)
+        _ring_errors(metrics, log, task.radius, centres, fixed_axle(bench.robot))
         metrics['reached'] = bool(metrics['reached'] and not watch.runaway)
         facts = {'curve': path.at(np.linspace(0.0, path.length, 400))[0],
                  'centres': centres, 'radius': task.radius}
@@ -216,29 +216,43 @@ def drive(bench: RobotBench, task: BatteryDrive, pace: Pace) -> DriveOutcome:
                         ExperimentRun(task.name, log, facts), failure)
 
 
-def travel_of_eight(robot: CasterRobot) -> float:
-    """Return the direction of travel in ``base_link`` on a figure eight, rad: that of an axle."""
-    axle = fixed_axle(robot)
-    return 0.5 * math.pi if axle is None else axle.direction
-
-
-def ring_centres(radius: float, travel: float) -> list[tuple[float, float]]:
+def eight(robot: CasterRobot, radius: float) -> Path:
     """
-    Return the centres of the rings of a figure eight, m, that begins in the direction `travel`.
+    Return the figure eight of a robot that stands in the origin, with rings of `radius`, m.
+
+    It is along +Y. With fixed wheels it is that of the middle of their axle, in its direction:
+    other points of the robot leave the rings.
+    """
+    axle = fixed_axle(robot)
+    if axle is None:
+        return figure_eight(np.zeros(3), radius)
+    return AxlePath(axle, figure_eight(axle.pose(np.zeros(3)), radius, 0.0))
+
+
+def ring_centres(robot: CasterRobot, radius: float) -> list[tuple[float, float]]:
+    """
+    Return the centres of the rings of `eight`, m.
 
     Examples
     --------
-    >>> ring_centres(2.0, 0.5 * math.pi)
-    [(-2.0, -0.0), (2.0, 0.0)]
+    >>> from c3p_description import load
+    >>> ring_centres(load('c3p'), 2.0)
+    [(-2.0, 0.0), (2.0, 0.0)]
     """
-    c = math.cos(travel - 0.5 * math.pi)
-    s = math.sin(travel - 0.5 * math.pi)
-    return [(-radius * c, -radius * s), (radius * c, radius * s)]
+    axle = fixed_axle(robot)
+    if axle is None:
+        return [(-radius, 0.0), (radius, 0.0)]
+    x, y, direction = axle.pose(np.zeros(3)).tolist()
+    left_x = -radius * math.sin(direction)
+    left_y = radius * math.cos(direction)
+    return [(x + left_x, y + left_y), (x - left_x, y - left_y)]
 
 
 def _ring_errors(metrics: dict[str, Any], log: LoopLog, radius: float,
-                 centres: list[tuple[float, float]]) -> None:
+                 centres: list[tuple[float, float]], axle: FixedAxle | None) -> None:
     for prefix, motion in (('', log.odom), ('ground_truth_', log.ground_truth)):
+        if axle is not None:
+            motion = motion._replace(pose=np.array([axle.pose(pose) for pose in motion.pose]))
         largest, rms = largest_and_rms(ring_error(motion, centres, radius))
         metrics[f'{prefix}path_error_max_m'] = largest
         metrics[f'{prefix}path_error_rms_m'] = rms

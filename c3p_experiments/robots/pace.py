@@ -12,6 +12,7 @@ from c3p_controller.goals.path import TURN_LENGTH
 from c3p_controller.goals.path_controller import PathGains
 from c3p_controller.goals.reach_limits import limits_of_reach
 from c3p_description.model import CasterRobot
+from c3p_description.wheels import farthest_wheel
 from c3p_dynamics.freedoms import heading_is_free
 from c3p_dynamics.reach import Travel
 from c3p_kinematics.singularity import length_scale
@@ -87,7 +88,7 @@ def pace_of(robot: CasterRobot, ability: Travel) -> Pace:
     speed = min(usual.speed, limits.speed, math.sqrt(acceleration * length))
     length = min(length, max(SHORTEST, CRUISE * speed))
     # a wheel at the farthest pivot turns with the same speed
-    farthest = float(np.hypot(*robot.hip_position.T).max())
+    farthest = farthest_wheel(robot)
     yaw_rate = min(usual.yaw_rate, speed / farthest,
                    math.inf if free else math.sqrt(turn * math.pi))
     return Pace(speed, acceleration, min(usual.deceleration, most), yaw_rate, turn, length,

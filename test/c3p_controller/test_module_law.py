@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from c3p_controller import AUTO, chosen_law
-from c3p_controller.goals.axle_path import AxleLine, AxlePathController
+from c3p_controller.goals.axle_path import AxlePathController, axle_line
 from c3p_controller.goals.path import figure_eight
 from c3p_controller.goals.path_controller import PathGains
 from c3p_controller.goals.reach_limits import limits_of_reach, within_reach
@@ -157,7 +157,7 @@ def test_the_line_of_an_axle_is_a_turn_about_its_middle():
     axle = FixedAxle(np.array([-0.3, 0.1]), 0.5)
     start = np.array([1.0, 2.0, 0.3])
     goal = axle.base(axle.pose(start) + [0.0, 0.0, 1.0])
-    line = AxleLine(axle, start, goal)
+    line = axle_line(axle, start, goal)
     poses, rates = line.at(np.linspace(0.0, line.length, 7))
     middles = np.array([axle.pose(pose)[:2] for pose in poses])
     assert np.ptp(middles, axis=0) == pytest.approx([0.0, 0.0], abs=1e-12)
