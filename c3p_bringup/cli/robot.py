@@ -24,13 +24,14 @@ from c3p_bringup.cli.common import (
 )
 
 if TYPE_CHECKING:
+    from c3p_experiments.robots.battery import DriveOutcome
     from c3p_experiments.robots.check import RobotCheck
 
 DESCRIPTION = """\
-Read the description of a caster robot; list what was read and what was assumed; compute what its
-motors, tyres and sensors can do; drive a battery of 16 drives on the plants analytic and mujoco;
-write one HTML page. Exit code 1 if a drive was missed or not done, 2 if the robot does not
-load."""
+Read the description of a robot on casters, modules or fixed wheels; list what was read and what
+was assumed; compute what motors, tyres and sensors can do; drive a battery of 16 drives on the
+plants analytic and mujoco, with a line on the error stream for each; write one HTML page. Exit
+code 1 if a drive was missed or not done, 2 if the robot does not load."""
 
 
 def add_robot_command(commands: argparse._SubParsersAction) -> None:
@@ -53,15 +54,21 @@ def add_robot_command(commands: argparse._SubParsersAction) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Carry out the command; return its exit code."""
     # imported when needed: plots and kernels take their time
-    from c3p_experiments.robots.check import check_json, check_robot, unread_json
+    from c3p_experiments.robots.check import check_json, check_robot, unread_json, with_battery
     from c3p_experiments.robots.page import write_page
 
     make_places(arguments.out, arguments.json)
     try:
         options = robot_options(arguments)
-        with bar_of_fraction() as bar:
-            check = check_robot(arguments.file, options, battery=arguments.battery,
-                                controller=arguments.controller, progress=bar.set_to)
+        check = check_robot(arguments.file, options, arguments.controller)
+        if arguments.battery:
+            print(heading(check), file=sys.stderr)
+            with bar_of_fraction() as bar:
+                def shown(drive: DriveOutcome, done: float) -> None:
+                    bar.write(f'  {line(drive)}', file=sys.stderr)
+                    bar.set_to(done)
+
+                check = with_battery(check, shown)
     except (ValueError, OSError) as error:
         write_json(unread_json(arguments.file, reason(error)), arguments.json)
         print(f'c3p robot: {reason(error)}', file=sys.stderr)
@@ -74,6 +81,32 @@ def run(arguments: argparse.Namespace) -> int:
     show({**check_json(check), 'files': files}, arguments.json,
          f'{text(check)}\n{rows(files.items())}')
     return MISSED if check.missed else 0
+
+
+def heading(check: RobotCheck) -> str:
+    """Return what was read, before the drives, as one line."""
+    robot = check.robot
+    parts = [f'{int(which.sum())} {what}' for which, what in (
+        (robot.driven, 'driven'), (robot.steered, 'steered'), (robot.fixed, 'fixed'))
+        if which.any()]
+    warnings = len(check.warnings)
+    return (f'{robot.name}: {robot.count} wheels ({", ".join(parts) or "none driven"}), '
+            f'{robot.total_mass:.4g} kg, {check.ability.freedoms} of 3 freedoms, '
+            f'{warnings} {"warning" if warnings == 1 else "warnings"}; '
+            f'drives with {check.controller}:')
+
+
+def line(drive: DriveOutcome) -> str:
+    """Return how a drive ended as one line."""
+    if not drive.metrics:
+        return f'{drive.name:21} not driven: {drive.failure}'
+    if not drive.reached:
+        return f'{drive.name:21} missed: {drive.failure}'
+    seconds = drive.metrics['time_s']
+    after = '' if seconds is None else f' in {seconds:.1f} s'
+    return (f'{drive.name:21} reached{after}, true error '
+            f'{100.0 * drive.metrics["ground_truth_path_error_max_m"]:.1f} cm on the path, '
+            f'{100.0 * drive.metrics["ground_truth_final_error_m"]:.1f} cm at the end')
 
 
 def text(check: RobotCheck) -> str:

@@ -7,6 +7,10 @@ middle of their axle: to reach a goal it turns towards it, rolls there, and turn
 the goal. It rolls backward where that needs less turning. Each of the three legs is a path with a
 stop at its end.
 
+Errors and commands are those of the axle, so that they do not depend on the place of
+``base_link``: in a frame ahead of the axle an error across the axle, which no turn corrects, would
+hold the robot beside the heading of its goal.
+
 Accelerations are those of the farthest pivot, whose wheel has to give them: a radian of a turn on
 the spot counts as its distance, and not as `TURN_LENGTH`. The law of modules limits those of the
 pivots as well, and would follow a faster turn past its end.
@@ -27,7 +31,7 @@ from c3p_description.model import Array, CasterRobot
 from c3p_description.wheels import farthest_wheel
 from c3p_kernels.elementary import wrap_angle
 from c3p_kinematics.fixed_axle import FixedAxle, fixed_axle
-from c3p_kinematics.se2 import to_body
+from c3p_kinematics.se2 import to_body, to_floor
 
 # shortest leg that is rolled, as a fraction of the goal zone; turns of a shorter one have no
 # direction
@@ -78,27 +82,59 @@ class AxlePath:
 
     def at(self, sigma: Array) -> tuple[Array, Array]:
         """Return poses and derivatives; see `Path`."""
-        poses, rates = self.line.at(sigma)
-        yaw = poses[:, 2] - self.axle.direction
-        c = np.cos(yaw)
-        s = np.sin(yaw)
-        x, y = self.axle.point.tolist()
-        lever_x = c * x - s * y
-        lever_y = s * x + c * y
+        return of_base(self.axle, *self.line.at(sigma))
+
+
+@dataclass(frozen=True, eq=False)
+class PathOfAxle:
+    """
+    Path of the middle of an axle, by that of its robot.
+
+    Attributes
+    ----------
+    axle : FixedAxle
+    base : Path
+        Of the robot.
+    """
+
+    axle: FixedAxle
+    base: Path
+
+    @property
+    def length(self) -> float:
+        """Largest σ, m."""
+        return self.base.length
+
+    def at(self, sigma: Array) -> tuple[Array, Array]:
+        """Return poses and derivatives; see `Path`."""
+        poses, rates = self.base.at(sigma)
+        lever_x, lever_y = _lever(self.axle, poses[:, 2])
         turn = rates[:, 2]
-        # from the axle to the origin of base_link, v − ω ẑ×R m
-        return (np.column_stack([poses[:, 0] - lever_x, poses[:, 1] - lever_y, yaw]),
-                np.column_stack([rates[:, 0] + turn * lever_y, rates[:, 1] - turn * lever_x,
+        return (np.column_stack([poses[:, 0] + lever_x, poses[:, 1] + lever_y,
+                                 poses[:, 2] + self.axle.direction]),
+                np.column_stack([rates[:, 0] - turn * lever_y, rates[:, 1] + turn * lever_x,
                                  turn]))
 
 
-def axle_line(axle: FixedAxle, start: Array, goal: Array) -> AxlePath:
+def of_base(axle: FixedAxle, poses: Array, rates: Array) -> tuple[Array, Array]:
     """
-    Return the path on which the axle moves on a straight line while the robot turns evenly.
+    Return poses (k, 3) and rates (k, 3) on the floor of a robot, by those of its axle.
 
-    `start` and `goal` are poses of the robot, m and rad.
+    With the middle m of the axle in ``base_link``, ``p − R m`` and ``v − ω ẑ×R m``.
     """
-    return AxlePath(axle, StraightLine(axle.pose(start), axle.pose(goal)))
+    yaw = poses[:, 2] - axle.direction
+    lever_x, lever_y = _lever(axle, yaw)
+    turn = rates[:, 2]
+    return (np.column_stack([poses[:, 0] - lever_x, poses[:, 1] - lever_y, yaw]),
+            np.column_stack([rates[:, 0] + turn * lever_y, rates[:, 1] - turn * lever_x, turn]))
+
+
+def _lever(axle: FixedAxle, yaw: Array) -> tuple[Array, Array]:
+    """Return R m, from the origin of ``base_link`` to the axle on the floor at yaws (k,), m."""
+    c = np.cos(yaw)
+    s = np.sin(yaw)
+    x, y = axle.point.tolist()
+    return c * x - s * y, s * x + c * y
 
 
 class AxlePathController(PathController):
@@ -111,7 +147,8 @@ class AxlePathController(PathController):
     axle : FixedAxle, optional
         Of the fixed wheels; default none.
     lever : float, m
-        Distance of the farthest pivot from the origin of ``base_link``.
+        Distance of the farthest pivot from the axle, or without one from the origin of
+        ``base_link``.
     """
 
     def __init__(self, gains: PathGains, axle: FixedAxle | None = None,
@@ -123,13 +160,18 @@ class AxlePathController(PathController):
         self._legs: list[Array] = []
         self._end: Array | None = None
         self._turns = False
+        # of the axle, at the end of the path
+        self._aim: Array | None = None
 
     @classmethod
     def make(cls, gains: PathGains, robot: CasterRobot | None = None) -> AxlePathController:
         """Return the law with the gains that `read` returns, for the wheels of `robot`."""
         if robot is None:
             return cls(gains)
-        return cls(gains, fixed_axle(robot), farthest_wheel(robot))
+        axle = fixed_axle(robot)
+        lever = farthest_wheel(robot) if axle is None else float(
+            np.hypot(*(robot.hip_position - axle.point).T).max())
+        return cls(gains, axle, lever)
 
     def set_goal(self, goal: Array, pose: Array) -> None:
         """Drive from `pose` to `goal`, both (x, y, yaw) in the odometry frame."""
@@ -148,27 +190,56 @@ class AxlePathController(PathController):
         ValueError
             Fixed wheels would slide sideways along it.
         """
-        if self.axle is not None:
-            self._check(path, self.axle)
         self._legs = []
         self._end = None
-        super().set_path(path)
+        if self.axle is None:
+            super().set_path(path)
+            return
+        self._check(path, self.axle)
+        self._turns = False
+        self._follow(PathOfAxle(self.axle, path), path.at(np.array([path.length]))[0][0])
 
     def step(self, pose: Array, twist: Array | None = None) -> PositionCommand | None:
         """Return the command at the odometry's `pose` (3,), None without a path."""
-        command = super().step(pose, twist)
-        if command is None or self.axle is None or self._end is None:
+        axle = self.axle
+        if axle is None:
+            return super().step(pose, twist)
+        motion = None if twist is None else np.array(axle.motion(twist))
+        command = self._at_axle(axle, pose, motion)
+        if command is None or self._end is None:
             return command
         distance = math.hypot(*(self._end[:2] - pose[:2]))
         yaw_error = float(wrap_angle(self._end[2] - pose[2]))
         arrived = distance <= self.gains.goal_tolerance and (
             abs(yaw_error) <= self.gains.yaw_tolerance)
-        if (self._legs or not arrived) and self._leg_done(twist):
+        if (self._legs or not arrived) and self._leg_done(motion):
             self._begin(np.array(pose, float))
-            command = super().step(pose, twist)
+            command = self._at_axle(axle, pose, motion)
             assert command is not None  # it has a path
         return command._replace(distance=distance, yaw_error=yaw_error,
                                 reached=command.reached and arrived and not self._legs)
+
+    def _at_axle(self, axle: FixedAxle, pose: Array, motion: Array | None
+                 ) -> PositionCommand | None:
+        """Return the command of the path of the axle, which has this motion (3,)."""
+        command = super().step(axle.pose(pose), motion)
+        if command is None:
+            return None
+        # both in the frame of the robot again
+        if self.preview is not None:
+            self.preview = self.preview._replace(**dict(zip(
+                ('pose', 'velocity'),
+                of_base(axle, self.preview.pose, self.preview.velocity), strict=True)))
+        floor = to_floor(axle.direction, command.twist)
+        _, (twist,) = of_base(axle, np.array([[0.0, 0.0, axle.direction]]), floor[None])
+        return command._replace(twist=twist)
+
+    def _follow(self, path: Path, end: Array) -> None:
+        """Begin a path of the axle, at the end of which the robot is at the pose `end` (3,)."""
+        assert self.axle is not None
+        super().set_path(path)
+        self._aim = self.axle.pose(end)
+        self.goal = end
 
     def cancel(self) -> None:
         """Forget the goal."""
@@ -177,16 +248,23 @@ class AxlePathController(PathController):
         self._end = None
 
     def _errors(self, pose: Array) -> tuple[Array, float, float]:
-        """Return errors to the end of the path, of which the rolling direction is the distance."""
-        gap, distance, yaw_error = super()._errors(pose)
-        if self.axle is None or self._end is None:
-            return gap, distance, yaw_error
+        """
+        Return errors to the end of the path; with fixed wheels `pose` is that of their axle.
+
+        Of a leg the distance is that in the rolling direction.
+        """
+        if self.axle is None:
+            return super()._errors(pose)
+        assert self._aim is not None
+        gap = self._aim[:2] - pose[:2]
+        yaw_error = float(wrap_angle(self._aim[2] - pose[2]))
+        if self._end is None:
+            return gap, math.hypot(*gap), yaw_error
         if self._turns:
             return gap, 0.0, yaw_error
-        assert self.goal is not None
-        x, y, angle = self.axle.pose(pose).tolist()
-        to_x, to_y, _ = (self.axle.pose(self.goal) - (x, y, 0.0)).tolist()
-        return gap, abs(math.cos(angle) * to_x + math.sin(angle) * to_y), yaw_error
+        c = math.cos(pose[2])
+        s = math.sin(pose[2])
+        return gap, abs(c * float(gap[0]) + s * float(gap[1])), yaw_error
 
     def _arrives(self, distance: float, yaw_error: float, twist: Array) -> bool:
         """
@@ -230,17 +308,16 @@ class AxlePathController(PathController):
             # a turn on the spot
             x, y, _ = self.axle.pose(pose).tolist()
             end = self.axle.base([x, y, self.axle.pose(end)[2]])
-        leg = axle_line(self.axle, pose, end)
-        moved = self.axle.pose(end) - self.axle.pose(pose)
-        self._turns = math.hypot(*moved[:2]) < self.gains.stop_distance
-        super().set_path(leg)
+        leg = StraightLine(self.axle.pose(pose), self.axle.pose(end))
+        self._turns = math.hypot(*leg.step[:2]) < self.gains.stop_distance
+        self._follow(leg, end)
 
-    def _leg_done(self, twist: Array | None) -> bool:
-        """Return whether the robot stands at the end of a leg."""
+    def _leg_done(self, motion: Array | None) -> bool:
+        """Return whether the robot stands at the end of a leg, by the motion of its axle."""
         if not self._there:
             return False
-        return twist is None or bool(math.hypot(*twist[:2]) < STILL
-                                     and abs(twist[2]) < STILL_YAW)
+        return motion is None or bool(math.hypot(*motion[:2]) < STILL
+                                      and abs(motion[2]) < STILL_YAW)
 
     def _check(self, path: Path, axle: FixedAxle) -> None:
         """Raise ValueError for a path along which fixed wheels would slide."""

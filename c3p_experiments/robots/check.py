@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from c3p_controller import AUTO, chosen_law
@@ -94,39 +94,42 @@ def read_robot(source: str, options: Mapping[str, Any]) -> tuple[CasterRobot, tu
     return reading.robot, reading.notes
 
 
-def check_robot(source: str, options: Mapping[str, Any], *, battery: bool = True,
-                controller: str = AUTO, progress: Callable[[float], None] | None = None
-                ) -> RobotCheck:
+def check_robot(source: str, options: Mapping[str, Any], controller: str = AUTO) -> RobotCheck:
     """
-    Read the robot `source` with `options`, find its abilities, and drive its battery.
+    Read the robot `source` with `options` and find its abilities; `with_battery` drives it.
 
-    `progress` takes the fraction of the battery that is done. Errors as `read_robot`.
+    Errors as `read_robot`.
     """
     robot, notes = read_robot(source, options)
-    controller = chosen_law(controller, robot)
     ability = ability_of(robot)
-    pace = pace_of(robot, ability.travel)
-    drives = _drives(robot, ability, pace, source, controller, progress) if battery else []
-    return RobotCheck(source, robot, notes, ability, pace, tuple(drives), controller)
+    return RobotCheck(source, robot, notes, ability, pace_of(robot, ability.travel),
+                      controller=chosen_law(controller, robot))
 
 
-def _drives(robot: CasterRobot, ability: Ability, pace: Pace, source: str, controller: str,
-            progress: Callable[[float], None] | None) -> list[DriveOutcome]:
-    shape = None if describes_urdf(source) else source
-    planned = tasks(robot, pace)
+def with_battery(check: RobotCheck,
+                 progress: Callable[[DriveOutcome, float], None] | None = None) -> RobotCheck:
+    """
+    Drive the battery of a robot on both plants; return its check with the drives.
+
+    `progress` takes each drive when it is done, in the order of the battery, and the fraction of
+    the battery that is done.
+    """
+    shape = None if describes_urdf(check.source) else check.source
+    planned = tasks(check.robot, check.pace)
     jobs = []
     done = []
     for plant in PLANTS:
-        bench = RobotBench(robot, Conditions(plant=plant, controller=controller), shape)
-        reason = _obstacle(bench, ability)
-        jobs += [DriveOutcome(task, plant, failure=reason) if reason else (bench, task, pace)
-                 for task in planned]
+        bench = RobotBench(check.robot, Conditions(plant=plant, controller=check.controller),
+                           shape)
+        reason = _obstacle(bench, check.ability)
+        jobs += [DriveOutcome(task, plant, failure=reason) if reason
+                 else (bench, task, check.pace) for task in planned]
     waiting = _in_processes([job for job in jobs if not isinstance(job, DriveOutcome)])
     for job in jobs:
         done.append(job if isinstance(job, DriveOutcome) else next(waiting))
         if progress is not None:
-            progress(len(done) / len(jobs))
-    return done
+            progress(done[-1], len(done) / len(jobs))
+    return replace(check, drives=tuple(done))
 
 
 def _in_processes(jobs: list[tuple[RobotBench, BatteryDrive, Pace]]) -> Iterator[DriveOutcome]:

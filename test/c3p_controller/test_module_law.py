@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from c3p_controller import AUTO, chosen_law
-from c3p_controller.goals.axle_path import AxlePathController, axle_line
+from c3p_controller.goals.axle_path import AxlePathController
 from c3p_controller.goals.path import figure_eight
 from c3p_controller.goals.path_controller import PathGains
 from c3p_controller.goals.reach_limits import limits_of_reach, within_reach
@@ -151,21 +151,6 @@ def test_a_path_across_fixed_wheels_is_refused_and_one_along_them_is_followed():
     x, y = log.ground_truth.pose[:, :2].T
     ring = np.minimum(np.abs(np.hypot(x, y - 0.8) - 0.8), np.abs(np.hypot(x, y + 0.8) - 0.8))
     assert ring.max() < 0.05
-
-
-def test_the_line_of_an_axle_is_a_turn_about_its_middle():
-    axle = FixedAxle(np.array([-0.3, 0.1]), 0.5)
-    start = np.array([1.0, 2.0, 0.3])
-    goal = axle.base(axle.pose(start) + [0.0, 0.0, 1.0])
-    line = axle_line(axle, start, goal)
-    poses, rates = line.at(np.linspace(0.0, line.length, 7))
-    middles = np.array([axle.pose(pose)[:2] for pose in poses])
-    assert np.ptp(middles, axis=0) == pytest.approx([0.0, 0.0], abs=1e-12)
-    # the tangents are those of the poses
-    step = 1e-6
-    moved, _ = line.at(np.linspace(0.0, line.length, 7)[1:-1] + step)
-    assert (moved - poses[1:-1]) / step == pytest.approx(rates[1:-1], abs=1e-4)
-    assert poses[-1] == pytest.approx(goal)
 
 
 def test_what_a_command_has_across_the_axle_turns_the_robot_ahead_and_back():

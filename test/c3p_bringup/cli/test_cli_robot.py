@@ -51,7 +51,16 @@ def test_the_c3p_drives_on_both_plants(tmp_path, short, capsys):
     assert list(found['battery']) == ['line', 'line_mujoco']
     for drive in found['battery'].values():
         assert set(drive) >= CONTRACT and drive['reached'] is True
-    assert 'Yes, 2 of 2 drives' in capsys.readouterr().out
+    shown = capsys.readouterr()
+    assert 'Yes, 2 of 2 drives' in shown.out
+    # what was read before the drives, and each drive when it is done
+    head, *drives = shown.err.splitlines()
+    assert head == ('c3p: 3 wheels (3 driven), 34.8 kg, 3 of 3 freedoms, 0 warnings; drives with '
+                    'mpc:')
+    assert [row.split()[:2] for row in drives] == [['line', 'reached'],
+                                                   ['line_mujoco', 'reached']]
+    seconds = found['battery']['line']['time_s']
+    assert f'reached in {seconds:.1f} s, true error ' in drives[0]
     page = (tmp_path / 'robot.html').read_text(encoding='utf-8')
     links = Links()
     links.feed(page)
