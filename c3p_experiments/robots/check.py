@@ -30,6 +30,10 @@ KEYS = ('path_error_max_m', 'final_error_m', 'torque_variation_nm_per_s',
 # processes of a battery: each needs 300 MB
 MOST_WORKERS = 8
 
+# of a file without masses, in the text of its refusal: a small robot on four wheels
+EXAMPLE_MASSES = {'platform.mass': 20, 'platform.inertia': 1, 'wheel.mass': 0.3,
+                  'wheel.spin_inertia': 4e-4, 'wheel.yaw_inertia': 3e-4}
+
 # warning of a robot with fewer motors than freedoms
 HEADING = ('2 of 3 freedoms are driven: the robot follows paths with a heading of its own, and '
            'goals are judged by their position')
@@ -101,9 +105,22 @@ def check_robot(source: str, options: Mapping[str, Any], controller: str = AUTO)
     Errors as `read_robot`.
     """
     robot, notes = read_robot(source, options)
+    _check_masses(robot, notes)
     ability = ability_of(robot)
     return RobotCheck(source, robot, notes, ability, pace_of(robot, ability.travel),
                       controller=chosen_law(controller, robot))
+
+
+def _check_masses(robot: CasterRobot, notes: tuple[Note, ...]) -> None:
+    """Raise ModelError for a robot whose file has no mass at all, with the options that have."""
+    if (any(note.field == 'platform.mass' for note in notes)
+            and not (robot.link_mass.any() or robot.wheel_mass.any())):
+        raise ModelError(
+            f'robot {robot.name}: no link of the file has a mass. Odometry, import, report and '
+            'calibration need none; to drive it give the masses, of the platform and of one '
+            'wheel, in kg and kg·m²: ' + ' '.join(
+                f'--robot-option {name}={value:g}' for name, value in EXAMPLE_MASSES.items())
+            + ', in a robot file the same fields')
 
 
 def with_battery(check: RobotCheck,

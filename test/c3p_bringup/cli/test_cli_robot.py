@@ -118,6 +118,34 @@ def test_a_robot_that_does_not_load_is_one_line_and_a_json(file, says, tmp_path,
     assert len(lines) == 1 and says in lines[0]
 
 
+MASSLESS = """<robot name="bare"><link name="base_link"/>
+{}</robot>"""
+MODULE = """<joint name="steer_{0}" type="continuous"><parent link="base_link"/>
+<child link="fork_{0}"/><origin xyz="{1} {2} 0.05"/><axis xyz="0 0 1"/></joint>
+<link name="fork_{0}"/>
+<joint name="roll_{0}" type="continuous"><parent link="fork_{0}"/><child link="wheel_{0}"/>
+<axis xyz="0 1 0"/></joint><link name="wheel_{0}"><collision><geometry><sphere radius="0.05"/>
+</geometry></collision></link>
+"""
+
+
+def test_a_robot_without_masses_names_the_options_and_drives_with_them(tmp_path, short, capsys):
+    file = tmp_path / 'bare.urdf'
+    file.write_text(MASSLESS.format(''.join(
+        MODULE.format(k, x, y) for k, (x, y) in enumerate([(0.2, 0.15), (0.2, -0.15),
+                                                           (-0.2, 0.15), (-0.2, -0.15)]))))
+    code, found = robot(tmp_path, file)
+    text, = found['warnings']
+    assert code == 2 and 'no link of the file has a mass' in text
+    options = re.findall(r'--robot-option ([^ ,]+)', text)
+    assert options[0] == 'platform.mass=20' and len(options) == 5
+    # as printed, word for word
+    given = [word for option in options for word in ('--robot-option', option)]
+    code, found = robot(tmp_path, file, *given)
+    assert code == 0 and found['total_mass_kg'] == pytest.approx(21.2)
+    assert all(drive['reached'] for drive in found['battery'].values())
+
+
 def test_an_option_of_a_wrong_form_is_one_line(tmp_path, capsys):
     code, found = robot(tmp_path, 'c3p', '--robot-option', 'tolerance')
     assert code == 2 and 'NAME=VALUE' in found['warnings'][0]
