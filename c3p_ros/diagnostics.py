@@ -79,8 +79,11 @@ class Diagnostics:
 
     def _begin(self) -> None:
         """Publish soon after the start, within a second after that, and then once a second."""
+        wait = next(self._waits, None)
+        if wait is None:
+            # a process that has stood still calls a timer several times, also a destroyed one
+            return
         self._node.destroy_timer(self._timer)
-        wait = next(self._waits)
         self._timer = self._node.create_timer(wait, self._begin if wait < 1.0 else self.publish,
                                               clock=self._steady)
         self.publish()

@@ -93,3 +93,13 @@ def test_a_repeated_stamp_is_a_warning_unless_the_time_is_simulated(bench, probe
     # other reasons stay warnings
     probe.diagnostics.refuse('joint_states', 'out of order')
     assert probe.diagnostics.status().level == WARN
+
+
+def test_calls_of_a_timer_that_has_been_replaced_change_nothing(bench, probe):
+    """After a standstill of seconds an executor has queued several calls of the first timers."""
+    for _ in range(4):
+        probe.diagnostics._begin()
+    before = len(bench.said['left/probe'])
+    bench.run(5.0)
+    # one regular message a second, of one timer
+    assert len(bench.said['left/probe']) - before in (4, 5, 6)
