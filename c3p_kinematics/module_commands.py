@@ -14,6 +14,8 @@ together. Wheels beside their pivots also roll where they turn, so that the plat
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -45,15 +47,21 @@ def allowed_twist(robot: CasterRobot, twist: ArrayLike) -> Array:
     nu = np.asarray(twist, float)
     if not robot.fixed.any():
         return nu
+    barred, scale = _barred(robot)
+    scaled = nu * scale
+    return (scaled - barred.T @ (barred @ scaled)) / scale
+
+
+@lru_cache(maxsize=64)
+def _barred(robot: CasterRobot) -> tuple[Array, Array]:
+    """Return the motions (m, 3) that fixed wheels bar, and the scale (3,) of a twist in them."""
     size = float(np.sqrt(np.mean(np.sum(robot.hip_position**2, axis=1)))) or 1.0
     scale = np.array([1.0, 1.0, size])
     # columns: side slip of the fixed wheels in a motion along each axis
     slips = np.column_stack([rolling_rates(robot, np.zeros(robot.count), unit).side_slip
                              for unit in np.eye(3)])[robot.fixed] / scale
     _, values, rows = np.linalg.svd(slips)
-    barred = rows[:int(np.sum(values > ONE_AXLE * values[0]))]
-    scaled = nu * scale
-    return (scaled - barred.T @ (barred @ scaled)) / scale
+    return rows[:int(np.sum(values > ONE_AXLE * values[0]))], scale
 
 
 class ModuleSteering:
