@@ -57,9 +57,11 @@ def sentence(runs: Runs) -> str:
     seeds = sorted(run['conditions']['seed'] for run in runs)
     fallen = sum(run.get('fallen_drives', 0) for run in runs)
     drives = sum(run['quiet_drives'] for run in runs)
-    return (f'Seeds {", ".join(map(str, seeds))}: {sum(run["faults"] for run in runs)} faults, '
-            f'{sum(run["missed"] for run in runs)} of them missed; '
-            f'{sum(run["hours"] for run in runs):.1f} h without faults in {drives} drives, not '
+    alarms = sum(run['false_alarms_per_hour'] * run['hours'] for run in runs)
+    return (f'{"Seeds" if len(seeds) > 1 else "Seed"} {", ".join(map(str, seeds))}: '
+            f'{sum(run["faults"] for run in runs)} faults, '
+            f'{sum(run["missed"] for run in runs)} of them missed; {alarms:.0f} false alarms in '
+            f'{sum(run["hours"] for run in runs):.1f} h without faults of {drives} drives, not '
             f'counting {fallen} in which a random robot fell over.')
 
 

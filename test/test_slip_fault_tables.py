@@ -36,3 +36,12 @@ def test_counts_of_a_kind_are_those_of_all_runs():
     """Weighted by the cases of each run; one without a named case has no say in the wheel."""
     found = write.kinds([run(oil=10, right=1.0), run(oil=30, right=0.8), run(oil=0)])
     assert found[2] == '| oil | 40 | 50.0 | 50.0 | 85.0 |  |'
+
+
+def test_the_sentence_counts_faults_and_alarms_of_all_runs():
+    runs = [run(conditions={'seed': seed}, faults=100, missed=seed, hours=0.5, quiet_drives=60,
+                false_alarms_per_hour=2.0 * seed, fallen_drives=1) for seed in (2, 1)]
+    assert write.sentence(runs) == (
+        'Seeds 1, 2: 200 faults, 3 of them missed; 3 false alarms in 1.0 h without faults of 120 '
+        'drives, not counting 2 in which a random robot fell over.')
+    assert write.sentence(runs[1:]).startswith('Seed 1: 100 faults, 1 of them missed; 1 false')
