@@ -209,6 +209,7 @@ def share_with_wiring(s):
             most = here
             caster = i
     share = share_of_caster(s.wiring, caster)
+    s.wiring.share[0] = share
     if share == 1.0:
         return
     if share >= SURE and faults.suspect[0] >= 0.0:

@@ -116,12 +116,6 @@ def share_of_caster(window, caster):
     return right if right >= SURE and window.judged[0] != 0.0 else min(0.5, right)
 
 
-@kernel
-def share_of(block, n, caster):
-    """Do as `share_of_caster`; `block` is one of WiringWindow."""
-    return share_of_caster(cut_window(block, n), caster)
-
-
 @inner
 def place_contacts(geometry, costs, k):
     """Write the contact points (x, y) and their motions by hypothesis `k`; return Σ |u|², m²."""

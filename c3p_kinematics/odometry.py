@@ -360,7 +360,7 @@ class Odometry:
         faults = self._faults.report()
         if faults.alarm:
             # a wrong wiring may explain it as well
-            faults = faults.shared(self._wiring.share(faults.caster))
+            faults = faults.shared(float(state.wiring.share[0]))
         return OdometryEstimate(
             float(place.time[0]), place.pose.copy(), out.twist.copy(), out.pose_covariance.copy(),
             out.covariance.copy(), self._joints.velocities(out.residual),

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
-from c3p_kinematics._wiring_kernels import judge_window, share_of
+from c3p_kinematics._wiring_kernels import judge_window
 from c3p_kinematics.wiring_hypotheses import Wiring, wirings
 from c3p_kinematics.wiring_states import WiringCosts, WiringWindow
 from c3p_kinematics.wiring_yaw import REVERSES, yaw_factors
@@ -203,7 +203,7 @@ class WiringMonitor:
                       window.doubted, window.proved, window.own):
             array[:] = 0.0
         costs.probability[0] = 1.0
-        window.right[0] = window.judged[0] = window.open[0] = 1.0
+        window.right[0] = window.judged[0] = window.open[0] = window.share[0] = 1.0
         if not self._compares:
             costs.excluded[1:] = 1.0
             window.open[0] = 0.0
@@ -218,7 +218,6 @@ class WiringMonitor:
     def warm_up(self) -> None:
         """Compile all kernels, and reset."""
         self.judge()
-        self.share(-1)
         self.reset()
 
     def step(self, steering: Array, steered: Array, rolled: Array, dt: float) -> None:
@@ -245,10 +244,6 @@ class WiringMonitor:
         costs = self._costs
         judge_window(costs.block, costs.values, self._robot.geometry, self.window.block)
         self.report = self._report()
-
-    def share(self, caster: int) -> float:
-        """Return the factor of the probability that `caster` alone is at fault, −1 for none."""
-        return float(share_of(self.window.block, self._robot.count, caster))
 
     def evidence(self) -> tuple[Array, Array]:
         """Return a copy of the evidence, for `adopt`."""

@@ -26,6 +26,7 @@ class WiringWindow(Parts):
     due: Number                             # 1 for a window to judge
     judged: Number                          # 0 for an alarm that another wiring may explain
     proved: Number                          # 1: a caster was named while right was sure
+    share: Number                           # factor of the probability of single faults
     open: Number                            # 1 unless each wrong wiring is excluded
     right: Number                           # probability of the description
     own: Annotated[Array, 'n']              # of wrong ones of each caster's own joints alone
