@@ -57,6 +57,10 @@ LEAP = 0.05
 UNRATED_LEAP = 0.15
 WHEEL_LEAP = 0.1
 
+# acceleration that no steering motor has, rad/s²: where an axis arrives exactly at the zero of its
+# encoder, what exceeds a start with it, dt²/2 of it, is a leap as with rates
+FASTEST = 1000.0
+
 # a caster that turns round turns by at most this times the largest of its recent steps
 GROWS = 3.0
 
@@ -115,7 +119,9 @@ def correct_leaps(c, latch, sample, dt):
         for k in range(2):
             c.since[k, i] += dt
             change = wrap_angle(sample[k, i] - latch[k, i])
-            if leaps(c, k, i, change, sample[2 + k, i], dt):
+            lone = k == 0 and c.length[0, i] == 0.0
+            if leaps(c, k, i, change, sample[2 + k, i], dt) or (
+                    lone and leaps_to_zero(c, i, sample[0, i], change, dt)):
                 note_leap(c, k, i, change, dt)
                 alone = alone or restarts_alone(c, k, i, sample[k, i], dt)
         casters += c.since[0, i] < TOGETHER or c.since[1, i] < TOGETHER
@@ -207,6 +213,20 @@ def leaps(c, k, i, change, rate, dt):
         return beyond > UNRATED_LEAP
     expected = 0.5 * (c.rate[k, i] + rate) * dt
     return min(beyond, abs(change - expected) - abs(expected)) > LEAP
+
+
+@inner
+def leaps_to_zero(c, i, angle, change, dt):
+    """
+    Return whether a small `change` in `dt`, rad, of the axis above a wheel is that of a restart.
+
+    A wheel below its pivot that stands near the zero of its encoder leaps by little, and steers
+    wrongly by that from then on. A motor that steers it to zero arrives there slowly.
+    """
+    near = 2.0 * c.step[0] + abs(c.last[0, i]) * dt
+    beyond = abs(change) - GROWS * c.most[0, i] - 2.0 * c.step[0]
+    return (abs(wrap_angle(angle + c.offset[i] - c.zero[i])) <= near
+            and beyond > LEAP + 0.5 * FASTEST * dt * dt)
 
 
 @inner

@@ -79,3 +79,38 @@ def test_one_sample_at_zero_is_corrected_and_forgotten(ride, rated):
 def test_a_drive_without_a_restart_has_none(ride, rated):
     for estimate in run(ride, rated):
         assert estimate.channels is None or not estimate.channels.restarted.any()
+
+
+@pytest.fixture(scope='module', params=[0.1, 0.14])
+def near_zero(request):
+    """Return a ride of the tricycle that restarts where its axis is so far from its zero, rad."""
+    robot = ROBOTS['tricycle']
+    found = drive(robot, wander(3, turn=3.0), 8.0, rate=1.0 / PERIOD, begin=-0.5 * np.pi)
+    angles = np.stack([found.steering, found.wheel], 1)[40:]
+    start = relative(found.pose[40], found.pose[-1])
+    away = np.abs(np.angle(np.exp(1j * (angles[:, 0, 0] - robot.steering_zero[0]))))
+    at = 200 + int(np.argmin(np.abs(away[200:1000] - request.param)))
+    assert abs(away[at] - request.param) < 0.01
+    return robot, found.time[40:], angles, np.zeros_like(angles), start, at
+
+
+def test_a_restart_of_a_steered_wheel_near_its_zero_is_a_leap_as_well(near_zero):
+    """It stands off by less than a leap shows without rates, and would steer so from then on."""
+    found = run(near_zero, False, restarted=((0, 0),))
+    assert np.hypot(*(relative(near_zero[4], found[-1].pose)[:2])) < 0.02
+    assert found[-1].channels.restarted[0, 0]
+
+
+@pytest.mark.parametrize('rate', [50.0, 100.0, 200.0])
+def test_a_steering_motor_that_arrives_at_zero_does_not_restart(rate):
+    """From a standstill, with 400 rad/s², and stopped there exactly."""
+    robot = ROBOTS['tricycle']
+    for begin in (0.03, 0.06, 0.1, 0.2, 0.5):
+        odometry = Odometry(robot)
+        zero = np.zeros(robot.count)
+        for k in range(40):
+            gone = min(begin, 200.0 * (max(0, k - 20) / rate)**2)
+            steering = zero.copy()
+            steering[0] = robot.steering_zero[0] + begin - gone
+            estimate = odometry.step(k / rate, steering, zero + 0.02 * k)
+            assert estimate.channels is None or not estimate.channels.restarted.any()
