@@ -22,25 +22,26 @@ import math
 
 from c3p_kernels.compiled import borrowed, inner, kernel
 from c3p_kinematics._fault_alarm_kernels import SURE
+from c3p_kinematics._wiring_fit_kernels import (
+    BEGIN,
+    EXCLUDED,
+    FORGIVEN,
+    misfit_without,
+    place_contacts,
+)
+from c3p_kinematics._wiring_side_kernels import compare_sides, open_sides
 from c3p_kinematics.wiring_states import WiringCosts, WiringWindow
 
 cut_costs = WiringCosts.cut
 cut_window = WiringWindow.cut
 
-# cost of the two free components of one caster's fault, of faults of several, and of the begin of
-# either: a fault that begins in these centimetres has a probability of 1 in 400
+# cost of the two free components of one caster's fault, and of faults of several
 FAULT = 10.0
 SEVERAL = 24.0
-BEGIN = 12.0
 
 # a description that is wrong in another manner contradicts in each window; it overtakes lasting
 # faults of several casters by this per window
 LASTING = 2.0
-
-# difference of costs beyond which a hypothesis is excluded for good, and that never grows beyond
-# the second: new evidence must be able to prevail
-EXCLUDED = 30.0
-FORGIVEN = 60.0
 
 # a window ends when a contact has moved by LONGEST wheel radii or a caster has steered by FARTHEST
 # [rad]: the error of the mean angle is then 0.4 % of the path
@@ -117,62 +118,6 @@ def share_of_caster(window, caster):
 
 
 @inner
-def place_contacts(geometry, costs, k):
-    """Write the contact points (x, y) and their motions by hypothesis `k`; return Σ |u|², m²."""
-    whole = 0.0
-    for i in range(len(geometry)):
-        j = int(costs.steering_of[k, i])
-        m = int(costs.wheel_of[k, i])
-        c = costs.cosine[j]
-        s = costs.sine[j] * costs.steering_sign[k, i]
-        tc = costs.turn_cosine[k, i]
-        ts = costs.turn_sine[k, i]
-        c, s = c * tc - s * ts, s * tc + c * ts
-        d = geometry[i, 2]
-        b = geometry[i, 6]
-        steered = costs.steering_sign[k, i] * costs.turned[0, j]
-        along = geometry[i, 3] * costs.wheel_sign[k, i] * costs.turned[1, m] - b * steered
-        across = -d * steered
-        # e = (−sin θ, cos θ), a = (cos θ, sin θ); the contact trails by d, and is b along a
-        costs.contact[i, 0] = geometry[i, 0] + d * s + b * c
-        costs.contact[i, 1] = geometry[i, 1] - d * c + b * s
-        costs.moved[i, 0] = across * c - along * s
-        costs.moved[i, 1] = across * s + along * c
-        whole += along * along + across * across
-    return whole
-
-
-@inner
-def misfit_without(costs, without):
-    """Return the sum of the squared residuals of all contacts but one, −1 for all, m²."""
-    n = len(costs.contact)
-    count = 0
-    cx = cy = ux = uy = 0.0
-    for i in range(n):
-        if i != without:
-            count += 1
-            cx += costs.contact[i, 0]
-            cy += costs.contact[i, 1]
-            ux += costs.moved[i, 0]
-            uy += costs.moved[i, 1]
-    cx /= count
-    cy /= count
-    ux /= count
-    uy /= count
-    spread = turn = whole = 0.0
-    for i in range(n):
-        if i != without:
-            x = costs.contact[i, 0] - cx
-            y = costs.contact[i, 1] - cy
-            u = costs.moved[i, 0] - ux
-            v = costs.moved[i, 1] - uy
-            spread += x * x + y * y
-            turn += x * v - y * u
-            whole += u * u + v * v
-    return max(0.0, whole - turn * turn / spread) if spread > 0.0 else whole
-
-
-@inner
 def add_cost(costs, k, precision):
     """Add the cost of the window to hypothesis `k`, whose contacts are placed; return its χ²."""
     n = len(costs.contact)
@@ -185,6 +130,7 @@ def add_cost(costs, k, precision):
             fault = min(fault, FAULT + precision * misfit_without(costs, i))
     costs.faulty[k] = 1.0 if fault + begin < plain else 0.0
     costs.cost[k] += min(plain, fault + begin)
+    costs.fault[k] = fault
     costs.misfit[k] += plain
     return plain
 
@@ -213,7 +159,7 @@ def judge_window(block, sizes, geometry, window):
     block : array
         Of WiringCosts; hypothesis 0 is the description, the last is another wrong one.
     sizes : tuple of int
-    geometry : (n, 6) array
+    geometry : (n, 7) array
     window : array
         Of WiringWindow.
     """
@@ -246,6 +192,10 @@ def judge_window(block, sizes, geometry, window):
     add_lasting(costs, costs.cost[last])
     costs.windows[0] += 1.0
     weigh(costs, window)
+    # the window of a caster that is named does not show the side of a turn: its drift is like one
+    if open_sides(costs) > 0 and window.proved[0] == 0.0:
+        fine = costs.noise * costs.noise + square * (costs.creep * costs.creep + skewed * skewed)
+        compare_sides(geometry, costs, 1.0 / fine)
     window.steps[0] = 0.0
     window.due[0] = 0.0
     if window.alarm[0] == BEGINS:

@@ -176,6 +176,7 @@ class OdometryEstimate(NamedTuple):
                 'yaw known to, 95 % [rad]': f'{known[2]:.4f}',
                 'samples only latched': self.skipped, 'gaps bridged': self.gaps,
                 'samples repeated': self.repeated,
+                'side of a turn': self.wiring.side_metric(),
                 **(self.gyro.metrics() if self.gyro else {})}
 
     def spin_text(self) -> str:

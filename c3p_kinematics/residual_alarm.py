@@ -16,6 +16,7 @@ from typing import NamedTuple
 from c3p_kinematics._fault_alarm_kernels import SURE
 from c3p_kinematics.contradiction import Contradiction
 from c3p_kinematics.odometry_data import OdometryEstimate
+from c3p_kinematics.wiring_monitor import DOUBTFUL
 
 # key of the joints whose wheels count backwards, in the values of an alarm
 BACKWARDS = 'wheels that count backwards'
@@ -72,6 +73,8 @@ def doubt_of(estimate: OdometryEstimate, contradiction: Contradiction) -> Doubt:
     """
     if estimate.wiring.doubted or contradiction.long:
         return Doubt.UNKNOWN
+    if estimate.wiring.other_side >= DOUBTFUL:
+        return Doubt.DOUBTED
     faults = estimate.faults
     if not (faults.alarm or estimate.slip.slipping):
         reversed_yaw = estimate.gyro is not None and turns_otherwise(estimate)
@@ -106,5 +109,6 @@ def alarm_of(estimate: OdometryEstimate, contradiction: Contradiction, joints: S
     if backwards := estimate.wiring.backwards:
         values[BACKWARDS] = ' '.join(joints[i] for i in backwards)
     return ResidualAlarm(doubt, estimate.wiring.text() or contradiction.text()
-                         or turns_otherwise(estimate) or estimate.faults.text(joints)
+                         or estimate.wiring.side_text() or turns_otherwise(estimate)
+                         or estimate.faults.text(joints)
                          or estimate.slip.text(joints), values)

@@ -30,11 +30,21 @@ OTHERWISE_WRONG = 1e-4
 # odds of a wrong wiring of all casters or of more than two, against one of one or two
 RARE = 0.3
 
+# the same of each wiring that reverses the yaw, where these alone are compared: zeros measured
+# from the back of the robot, and casters numbered from there, are likelier than other confusions
+OTHER_SIDE = 0.001
+
 # deviations of the motion of a contact in a window: of rounding and play, wheel radii; of wrong
 # lengths, of zeros up to 4° off, and of creep, per path; of the times of two joints, s
 NOISE = 0.0125
 FRACTION = 0.07
 LEAST_SKEW = 0.003
+
+# beside unknown constant errors, to distinguish the side to which the robot turns: creep per path,
+# and the deviations of these errors, of radii per radius and of zeros, rad (docs/real_robots.md)
+CREEP = 0.02
+RADIUS = 0.03
+ZERO = math.radians(2.5)
 
 # probability from which a wheel counts backwards: its brake is watched then
 BACKWARDS = 0.5
@@ -42,6 +52,11 @@ BACKWARDS = 0.5
 # probability below which a hypothesis is not mentioned, and the most that are
 LEAST = 0.05
 MOST = 3
+
+# probability of the other side of a turn from which the pose is in doubt
+DOUBTFUL = 0.05
+
+LOOK = 'turn it on the spot, and look'
 
 REMEDY = ('check order, directions and zeros of the joints (docs/hardware.md, bring-up), then '
           'start again or call ~/reset_odometry')
@@ -90,6 +105,9 @@ class WiringReport(NamedTuple):
         Not every wrong wiring is excluded yet.
     reversing : tuple of str
         Those that are not, and by which the joints turn to the other side than the robot.
+    other_side : float
+        Probability of these against the description alone, by their fine comparison
+        (_wiring_side_kernels.py).
     """
 
     doubted: bool
@@ -98,6 +116,7 @@ class WiringReport(NamedTuple):
     residual: float
     open: bool
     reversing: tuple[str, ...] = ()
+    other_side: float = 0.0
 
     @property
     def backwards(self) -> tuple[int, ...]:
@@ -108,6 +127,27 @@ class WiringReport(NamedTuple):
         count = len(found[0][1]) if found else 0
         return tuple(i for i in range(count)
                      if sum(p for p, sign in found if sign[i] < 0.0) >= BACKWARDS)
+
+    def side_text(self) -> str:
+        """
+        Return why the side to which the robot turns is in doubt; empty where it is not.
+
+        Examples
+        --------
+        >>> wirings = ('all steering zeros are 180° off',)
+        >>> WiringReport(False, 0.7, (), 1.0, True, wirings, 0.3).side_text()[:68]
+        'the robot may turn to the other side than its joints, with a probabi'
+        """
+        if self.other_side < DOUBTFUL:
+            return ''
+        return ('the robot may turn to the other side than its joints, with a probability of '
+                f'{self.other_side:.2f}: {", or ".join(self.reversing)}; {LOOK}')
+
+    def side_metric(self) -> str:
+        """Return what is not known of the side to which the robot turns, for diagnostics."""
+        if not self.reversing:
+            return 'observed'
+        return f'not observed yet: perhaps {", or ".join(self.reversing)}; {LOOK}'
 
     def text(self) -> str:
         """Return the doubt in words, with the best hypotheses, empty without one."""
@@ -163,12 +203,15 @@ class WiringMonitor:
         self._compares = bool(np.all(robot.rows == 1.0))
         n = robot.count
         self.wirings = wirings(n)
-        self._reversing = [(k, wiring.text()) for k, (wiring, factor) in enumerate(zip(
-            self.wirings, yaw_factors(robot, self.wirings), strict=True), 1) if factor < REVERSES]
+        factors = yaw_factors(robot, self.wirings)
+        reversing = [k for k, factor in enumerate(factors, 1) if factor < REVERSES]
+        self._reversing = [self.wirings[k - 1].text() for k in reversing]
         count = len(self.wirings) + 2
         self._costs = costs = WiringCosts.new(
-            (n, count), noise=NOISE * float(robot.wheel_radius.mean()), fraction=FRACTION,
+            (n, count, 1 + len(reversing)), noise=NOISE * float(robot.wheel_radius.mean()),
+            fraction=FRACTION, creep=CREEP, radius=RADIUS, zero=ZERO,
             skew=max(skew, LEAST_SKEW))
+        costs.sides.wiring[1:] = reversing
         usual = np.array([RARE if not wiring.casters or len(wiring.casters) > 2 else 1.0
                           for wiring in self.wirings])
         costs.prior[1:-1] = -2.0 * np.log(WRONG * usual / usual.sum())
@@ -197,15 +240,18 @@ class WiringMonitor:
         """Forget all evidence: the joints may be wired in another manner from now on."""
         costs = self._costs
         window = self.window
+        sides = costs.sides
         costs.cost[:] = costs.prior
         for array in (costs.faulty, costs.excluded, costs.misfit, costs.windows,
-                      costs.probability, window.begun, window.turned, window.against,
-                      window.doubted, window.proved, window.own):
+                      costs.probability, sides.excluded, sides.other, sides.spent, sides.faulty,
+                      sides.square, sides.information, sides.right, window.begun, window.turned,
+                      window.against, window.doubted, window.proved, window.own):
             array[:] = 0.0
+        sides.cost[1:] = -2.0 * math.log(OTHER_SIDE)
         costs.probability[0] = 1.0
         window.right[0] = window.judged[0] = window.open[0] = window.share[0] = 1.0
         if not self._compares:
-            costs.excluded[1:] = 1.0
+            costs.excluded[1:] = sides.excluded[1:] = 1.0
             window.open[0] = 0.0
         window.alarm[0] = 0.0
         self.report = self._report()
@@ -262,9 +308,12 @@ class WiringMonitor:
         if window.right[0] < 1.0 - LEAST:
             order = np.argsort(-probability[1:], kind='stable')
             likely = tuple(self._likely(1 + int(k)) for k in order if probability[1 + k] >= LEAST)
-        reversing = [text for k, text in self._reversing if self._costs.excluded[k] == 0.0]
+        sides = self._costs.sides
+        reversing = [text for text, excluded in zip(self._reversing, sides.excluded[1:],
+                                                    strict=True) if excluded == 0.0]
         return WiringReport(bool(window.doubted[0]), float(window.right[0]), likely,
-                            self._residual(0), bool(window.open[0]), tuple(reversing))
+                            self._residual(0), bool(window.open[0]), tuple(reversing),
+                            float(sides.other[0]))
 
     def _likely(self, k: int) -> LikelyWiring:
         known = k <= len(self.wirings)

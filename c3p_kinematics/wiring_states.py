@@ -2,7 +2,9 @@
 """
 States of the wiring monitor: a window of motion, and the hypotheses with their evidence.
 
-`n` is the number of casters, `k` that of hypotheses. The window is a part of `OdometryState`.
+`n` is the number of casters, `k` that of hypotheses, `m` that of those that are compared with
+unknown radii and zeros: the description and the wirings that reverse the yaw. The window is a part
+of `OdometryState`.
 """
 
 from __future__ import annotations
@@ -35,13 +37,40 @@ class WiringWindow(Parts):
 
 
 @state
+class SideEvidence(Parts):
+    """Evidence of the side to which the robot turns; row 0 is the description."""
+
+    sizes = 'n', 'm'
+
+    wiring: Annotated[Array, 'm']           # number of the hypothesis in WiringCosts
+    cost: Annotated[Array, 'm']             # −2 ln of prior and evidence, above the description
+    excluded: Annotated[Array, 'm']         # 1: for good
+    other: Number                           # probability of all but the description
+    spent: Annotated[Array, 'm']            # −2 ln of the likelihood of all windows
+    faulty: Annotated[Array, 'm']           # 1 if it needed a fault in the last window
+    added: Annotated[Array, 'm']            # to its cost by the last window
+    square: Annotated[Array, 'm']           # sum of χ² with radii and zeros as described
+    information: Annotated[Array, 'm', '2n', '2n']  # of the errors, in their prior deviations
+    right: Annotated[Array, 'm', '2n']      # right side of the normal equations
+    column: Annotated[Array, '2n', 2]       # motion of a contact by an error, m
+    moment: Annotated[Array, '2n']          # about the centre of the contacts, m²
+    tried: Annotated[Array, '2n', '2n']     # information with the present window
+    pulled: Annotated[Array, '2n']          # right side with it
+    factor: Annotated[Array, '2n', '2n']
+    solved: Annotated[Array, '2n']
+
+
+@state
 class WiringCosts(Parts):
     """Hypotheses of wiring and their evidence; hypothesis 0 is the description."""
 
-    sizes = 'n', 'k'
+    sizes = 'n', 'k', 'm'
 
     noise: float                            # deviation of the motion of a contact, m
     fraction: float                         # the same per path
+    creep: float                            # the same with unknown radii and zeros
+    radius: float                           # deviation of these radii, per radius
+    zero: float                             # deviation of these zeros, rad
     skew: float                             # of the times of two joints, s
     caster: Annotated[Array, 'k']           # the one whose own joints alone are wrong, −1: others
     prior: Annotated[Array, 'k']            # −2 ln of the probability before any motion
@@ -52,6 +81,7 @@ class WiringCosts(Parts):
     turn_cosine: Annotated[Array, 'k', 'n']     # of the turn of the zero
     turn_sine: Annotated[Array, 'k', 'n']
     cost: Annotated[Array, 'k']             # −2 ln of prior and evidence, above the least
+    fault: Annotated[Array, 'k']            # cost of the likeliest fault in the last window
     faulty: Annotated[Array, 'k']           # 1 if it needed a fault in the last window
     excluded: Annotated[Array, 'k']         # 1: for good
     misfit: Annotated[Array, 'k']           # sum of χ², without faults
@@ -62,3 +92,5 @@ class WiringCosts(Parts):
     sine: Annotated[Array, 'n']
     contact: Annotated[Array, 'n', 2]       # points, base_link, m
     moved: Annotated[Array, 'n', 2]         # their motion, m
+    rolled: Annotated[Array, 'n', 2]        # the part of it that the wheels roll, m
+    sides: SideEvidence

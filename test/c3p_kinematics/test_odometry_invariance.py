@@ -180,7 +180,7 @@ def test_texts_and_metrics_of_an_estimate():
     assert set(estimate.metrics()) == {
         'distance driven [m]', 'position known to, 95 % [m]', 'yaw known to, 95 % [rad]',
         'samples only latched', 'gaps bridged',
-        'samples repeated'}
+        'samples repeated', 'side of a turn'}
     assert estimate.spin_text() == estimate.doubt_text(0.1) == ''
     spun = estimate._replace(grip=estimate.grip._replace(held=0.3), doubt=np.array([0.2, 0.1]))
     assert '0.30 s' in spun.spin_text() and '0.20 m and 0.10 rad' in spun.doubt_text(0.1)

@@ -196,9 +196,11 @@ def until_judged(wiring, gyro, twist, longest=1.5):
     """
     Roll a square robot whose gyro has the factor `gyro`; return the doubts on the way.
 
-    It stands for two seconds before. The drive ends when the wiring is doubted.
+    It stands for two seconds before, with casters that trail of a drive along x. The drive ends
+    when the wiring is doubted.
     """
     rolling = Rolling(FOUR, wiring, 3, (0.0, 0.0, 0.0))
+    rolling.steering = np.full(4, -0.5 * np.pi)
     rolling.odometry = Odometry(FOUR, OdometrySettings(
         gyro=GyroFusionSettings(enabled=True), **SYNCHRONOUS))
     contradiction = Contradiction()
