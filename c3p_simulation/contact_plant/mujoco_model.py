@@ -16,8 +16,8 @@ Modelling:
 - Scrub of a tyre that turns on the spot is `scrub_coulomb` at any load: dry friction of a tendon
   of length φ + θ_s, or φ of a fixed wheel. The torsional friction of MuJoCo's contacts would
   creep.
-- A robot on two fixed wheels has supports that the planar model leaves out: springs hold it level,
-  and the wheels carry its weight.
+- A robot on two fixed wheels, or on two wheels of one pivot, has supports that the planar model
+  leaves out: springs hold it level, and the wheels carry its weight.
 - ``base_link`` moves on three slides and three hinges (yaw, roll, pitch) instead of a free
   joint, so that the yaw is an unwrapped coordinate.
 """
@@ -201,15 +201,21 @@ def mjcf(robot: CasterRobot, shape: BodyShape, friction: ArrayLike = 0.8,
 
 def _held_level(robot: CasterRobot, tilt: float) -> str:
     """
-    Return the spring and damper that hold a robot on two fixed wheels level, '' of others.
+    Return the spring and damper that hold a robot on one axle level, '' of others.
 
-    They stand for skids or balls that slide without friction, and carry no weight. `tilt` is the
-    inertia of the platform, kg·m².
+    They stand for skids or balls that slide without friction. The wheels carry all of the weight;
+    where it is not above the axle the springs are stretched at level (`mujoco_tyres.stand`).
+    `tilt` is the inertia of the platform, kg·m².
     """
-    if robot.count > 2 or not robot.fixed.all():
+    if not _on_one_axle(robot):
         return ''
     high = tilt + robot.total_mass * float(np.max(robot.wheel_radius))**2
     return f' stiffness="{high * LEVEL**2:.17g}" damping="{2.0 * high * LEVEL:.17g}"'
+
+
+def _on_one_axle(robot: CasterRobot) -> bool:
+    """Return whether all wheels are two that do not steer, or two on one pivot."""
+    return robot.count == 2 and bool(robot.fixed.all() or pivots(robot.hip_position)[1] == 0)
 
 
 def _scrub(robot: CasterRobot, i: int) -> str:
@@ -283,9 +289,10 @@ def _text(*numbers: float) -> str:
 
 def _check(robot: CasterRobot) -> None:
     """Reject a robot that cannot be modelled in 3D."""
-    if robot.count < 3 and not robot.fixed.all():
+    if robot.count < 3 and not _on_one_axle(robot):
         raise ModelError(f'{robot.count} casters: a robot on the ground needs three or more, or '
-                         'two fixed wheels; the analytic plant accepts two')
+                         'two wheels that are fixed or on one pivot; the analytic plant accepts '
+                         'two')
     for name in ('wheel_mass', 'wheel_spin_inertia'):
         values = getattr(robot, name)
         if not np.all(values > 0):

@@ -31,6 +31,9 @@ TYRE_DAMPING = 0.6
 # indices of height, roll and pitch in coordinates and rates
 VERTICAL = [2, 4, 5]
 
+# coordinates of the platform, the first ones
+BASE = 6
+
 
 def set_tyres(mj: Any, model: Any, data: Any, robot: CasterRobot, timestep: float
               ) -> float:
@@ -64,7 +67,11 @@ def set_tyres(mj: Any, model: Any, data: Any, robot: CasterRobot, timestep: floa
     # rows: lift of each tyre by height, roll and pitch
     x, y = data.geom_xpos[tyres, :2].T
     raised = np.stack([np.ones(robot.count), y, -x])
-    root = np.linalg.cholesky(inertia[np.ix_(VERTICAL, VERTICAL)])
+    moving = inertia[np.ix_(VERTICAL, VERTICAL)]
+    if _held(model):
+        # a high or distant centre of mass bounces about itself: the base gives way on the floor
+        moving = np.linalg.inv(np.linalg.inv(inertia[:BASE, :BASE])[np.ix_(VERTICAL, VERTICAL)])
+    root = np.linalg.cholesky(moving)
     fastest = math.sqrt(stiffness) * float(np.linalg.norm(np.linalg.solve(root, raised), 2))
     softer = min(1.0, STIFFEST / (fastest * timestep) ** 2)
     stiffness = softer * stiffness
@@ -116,8 +123,10 @@ def stand(mj: Any, model: Any, data: Any, stiffness: float) -> None:
     points = np.array([com - down * com[2] / down[2], *data.geom_xpos[tyres]]) - data.xpos[1]
     points = points @ data.xmat[1].reshape(3, 3)
     levers = np.stack([np.ones(len(points)), points[:, 1], -points[:, 0]])
-    if model.jnt_stiffness[VERTICAL[1]] > 0.0:
-        # its tilts are held
+    everything = levers
+    held = _held(model)
+    if held:
+        # its tilts are
         levers = levers[:1]
     wrench = weight * levers[:, 0]
     levers = levers[:, 1:]
@@ -128,11 +137,20 @@ def stand(mj: Any, model: Any, data: Any, stiffness: float) -> None:
         raise PlantError(f'the robot would fall over at once: its weight meets the ground at '
                          f'{points[0, :2].round(3).tolist()} m in base_link, outside of its '
                          f'contacts {points[1:, :2].round(3).tolist()}')
+    if held:
+        # of the moments that the tyres leave, at level
+        rest = weight * everything[1:, 0] - everything[1:, 1:] @ load
+        model.qpos_spring[VERTICAL[1:]] = rest / model.jnt_stiffness[VERTICAL[1]]
     # linear for known tyres in contact
     bearing = levers[:, load > SUPPORT * weight]
     data.qpos[VERTICAL[:len(levers)]] = np.linalg.lstsq(
         bearing @ bearing.T, bearing @ half[load > SUPPORT * weight] - wrench / stiffness,
         rcond=None)[0]
+
+
+def _held(model: Any) -> bool:
+    """Return whether springs hold the tilts of the robot."""
+    return bool(model.jnt_stiffness[VERTICAL[1]] > 0.0)
 
 
 def nonnegative_least_squares(rows: Array, values: Array) -> Array:

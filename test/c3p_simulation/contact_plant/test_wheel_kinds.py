@@ -141,16 +141,21 @@ def test_two_wheels_on_a_pivot_turn_their_fork_by_the_difference_of_their_torque
     assert sample.wheel_rate[1] > 0.0 > sample.wheel_rate[0]
 
 
-def test_a_robot_on_two_wheels_is_held_level_and_rolls():
-    amr = load('amr')
+def first_two(name, **changes):
+    """Return the robot `name` with its first two wheels alone."""
+    whole = load(name)
     names = ('hip_position', 'caster_offset', 'wheel_radius', 'link_mass', 'link_com',
              'link_inertia', 'wheel_mass', 'wheel_spin_inertia', 'wheel_yaw_inertia',
              'steering_sign', 'steering_zero', 'wheel_sign', 'driven', 'torque_limit', 'fixed',
              'steered', 'steering_torque_limit', 'steering_rate_limit', 'wheel_rate_limit',
              'steering_encoder', 'wheel_encoder', 'slip_angle', 'lateral_offset')
-    robot = replace(amr, **{name: getattr(amr, name)[:2] for name in names},
-                    steering_joints=amr.steering_joints[:2], wheel_joints=amr.wheel_joints[:2],
-                    platform_com=(0.05, 0.0))
+    fields = {name: getattr(whole, name)[:2] for name in names}
+    return replace(whole, steering_joints=whole.steering_joints[:2],
+                   wheel_joints=whole.wheel_joints[:2], **{**fields, **changes})
+
+
+def test_a_robot_on_two_wheels_is_held_level_and_rolls():
+    robot = first_two('amr', platform_com=(0.05, 0.0))
     plant = MujocoPlant(robot)
     assert plant.wheel_load == pytest.approx(0.5 * 9.80665 * robot.total_mass, rel=1e-2)
     for _ in range(200):
@@ -160,3 +165,16 @@ def test_a_robot_on_two_wheels_is_held_level_and_rolls():
     force = 2.0 * (1.0 - 0.05) / robot.wheel_radius[0]
     assert plant.truth().twist[0] == pytest.approx(force / mass, rel=0.05)
     assert np.abs(plant.data.qpos[4:6]).max() < 0.02
+
+
+@pytest.mark.parametrize('name, changes', [
+    # light about its centre of mass, which is high and 0.26 m behind the axle
+    ('amr', {'platform_com': (-0.26, 0.0), 'platform_inertia': 1.5}),
+    ('twin', {'platform_com': (-0.1, 0.05), 'hip_position': np.zeros((2, 2))})])
+def test_a_robot_on_one_axle_stands_still_wherever_its_weight_is(name, changes):
+    """Tyres that are too stiff for their steps bounce, and the wheels creep."""
+    plant = MujocoPlant(first_two(name, **changes))
+    for _ in range(400):
+        sample = plant.step(np.zeros(plant.robot.efforts), 0.005)
+    assert np.abs(sample.wheel_angle).max() < 2e-3
+    assert np.abs(plant.truth().pose).max() < 2e-4
