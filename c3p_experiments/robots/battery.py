@@ -218,7 +218,7 @@ def drive(bench: RobotBench, task: BatteryDrive, pace: Pace) -> DriveOutcome:
 
 def eight(robot: CasterRobot, radius: float) -> Path:
     """
-    Return the figure eight of a robot that stands in the origin, with rings of `radius`, m.
+    Return the figure eight of a robot from the origin, with rings of `radius`, m.
 
     It is along +Y. With fixed wheels it is that of the middle of their axle, in its direction:
     other points of the robot leave the rings.
