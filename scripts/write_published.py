@@ -126,12 +126,14 @@ def written(page: str, text: str) -> str:
 def main() -> None:
     """Check the robots that have no result, and write the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
-    parser.add_argument('folder', type=Path, help='expanded descriptions, NAME.urdf')
+    parser.add_argument('folder', type=Path, nargs='?',
+                        help='expanded descriptions, NAME.urdf; without it nothing is driven, and '
+                             'the table has the robots with a result')
     parser.add_argument('--results', type=Path, default=Path('out/published'),
                         help='folder of the JSON of each robot')
     arguments = parser.parse_args()
     arguments.results.mkdir(parents=True, exist_ok=True)
-    for robot in ROBOTS:
+    for robot in ROBOTS if arguments.folder is not None else ():
         if not result_file(arguments.results, robot).is_file():
             check(robot, arguments.folder, arguments.results)
     PAGE.write_text(written(PAGE.read_text(encoding='utf-8'), table(arguments.results)),
