@@ -70,6 +70,24 @@ def pivots(hips: Any) -> Any:
     return np.argmax(apart < ONE_PIVOT, axis=1)
 
 
+def farthest_wheel(robot: Any) -> float:
+    """
+    Return the distance of the farthest pivot from the origin of ``base_link``, m.
+
+    Where all pivots are in the origin it is that of the farthest wheel from its pivot.
+
+    Examples
+    --------
+    >>> from c3p_description import load
+    >>> round(farthest_wheel(load('swerve')), 4)
+    0.4311
+    """
+    farthest = float(np.hypot(*robot.hip_position.T).max())
+    if farthest > ONE_PIVOT:
+        return farthest
+    return float(np.hypot(robot.caster_offset, robot.lateral_offset).max())
+
+
 def on_pivot(robot: Any) -> Any:
     """Return the number of wheels on the pivot of each wheel, (n,); 1 for a fixed one."""
     first = pivots(robot.hip_position)
@@ -220,24 +238,6 @@ def caster_inertia(robot: Any) -> Any:
     rolling = robot.link_mass + robot.wheel_mass + robot.wheel_spin_inertia / robot.wheel_radius**2
     axle = robot.link_mass * k**2 + (robot.link_inertia + robot.wheel_yaw_inertia) / offset**2
     return np.ascontiguousarray(np.column_stack([rolling, axle, robot.link_mass * k / offset]))
-
-
-def farthest_wheel(robot: Any) -> float:
-    """
-    Return the distance of the farthest pivot from the origin of ``base_link``, m.
-
-    Where all pivots are in the origin it is that of the farthest wheel from its pivot.
-
-    Examples
-    --------
-    >>> from c3p_description import load
-    >>> round(farthest_wheel(load('swerve')), 4)
-    0.4311
-    """
-    farthest = float(np.hypot(*robot.hip_position.T).max())
-    if farthest > ONE_PIVOT:
-        return farthest
-    return float(np.hypot(robot.caster_offset, robot.lateral_offset).max())
 
 
 def other_wheels(robot: Any) -> str:

@@ -83,11 +83,11 @@ def test_the_description_of_a_robot_for_reading_is_read_back(name):
     robot = load(name)
     found = from_urdf(robot_description(name))
     assert found.joint_places == robot.joint_places
+    # the forks of fixed wheels are parts of the platform
+    np.testing.assert_allclose(found.link_mass, robot.link_mass * ~robot.fixed, atol=1e-9)
     for field in ('hip_position', 'caster_offset', 'wheel_radius', 'steering_zero', 'total_mass',
                   'steering_sign', 'wheel_sign', 'slip_angle', 'rows', 'lateral_offset'):
         np.testing.assert_allclose(getattr(found, field), getattr(robot, field), atol=1e-9)
-    # the forks of fixed wheels are parts of the platform
-    np.testing.assert_allclose(found.link_mass, robot.link_mass * ~robot.fixed, atol=1e-9)
     for field in (*OF_WHEELS[:3], 'sensed_joints', 'other_wheels'):
         np.testing.assert_array_equal(getattr(found, field), getattr(robot, field))
 
