@@ -32,6 +32,7 @@ from c3p_controller.velocity_controller_parameters import ModuleGains
 from c3p_description.model import Array, CasterRobot, ModelError
 from c3p_description.wheels import on_pivot
 from c3p_dynamics.wheel_forces import WheelForces
+from c3p_kernels.elementary import wrap_angle
 from c3p_kinematics.fixed_axle import fixed_axle
 from c3p_kinematics.limited_steps import StepLimits, next_rate
 from c3p_kinematics.module_commands import ModuleSteering
@@ -40,6 +41,14 @@ from c3p_kinematics.se2 import to_body
 
 # lever of yaw in limits of the acceleration, of a robot whose pivots are all in its centre, m
 LEAST_LEVER = 0.01
+
+# bandwidth of the observer of the twist times the longest recent interval of samples, at most
+OBSERVED = 0.35
+
+# yaw rate per error of the heading, 1/s, and the largest error that is turned back, rad: a robot
+# that was turned by more has met something
+HEADING_GAIN = 12.0
+LARGEST_TURN = 0.1
 
 # squared twist that counts as none
 LEAST_SQUARE = 1e-12
@@ -115,6 +124,8 @@ class ModuleLaw(ControlLaw):
         """Forget the past; start from the motion of `sensed`."""
         self.reference = np.zeros(3) if sensed is None else np.array(sensed.twist, float)
         self._accel = np.zeros(3)
+        # heading of a commanded twist, rad; None at rest and along a path
+        self._heading: float | None = None
         self._observer = SteeringObserver()
         self._motion = TwistObserver(self.reference)
         self._forces.casters.forget()
@@ -124,7 +135,9 @@ class ModuleLaw(ControlLaw):
         gains = self.settings
         steering = np.where(self.robot.fixed, self.robot.steering_zero, sensed.steering)
         self._observer.measure(steering, dt, gains.latency)
-        self._motion.measure(sensed.twist, dt, gains.observer, gains.latency)
+        interval = self._observer.interval
+        self._motion.measure(sensed.pose, sensed.twist, dt, (
+            min(gains.observer, OBSERVED / interval), gains.latency))
         # when the torques act
         angle, turning = self._observer.ahead(gains.latency)
         self._forces.casters.step(sensed.twist, dt)
@@ -133,9 +146,10 @@ class ModuleLaw(ControlLaw):
         # part of the motion for which the modules are ready
         ready = float(np.dot(command.twist, ahead) / max(np.dot(ahead, ahead), LEAST_SQUARE))
         self._follow(min(ready, 1.0) * wanted, dt)
-        accel = held_gain(gains.gain, self._observer.interval) * (
-            self.reference - self._motion.ahead(gains.latency)) - self._motion.disturbance
-        turn_accel = held_gain(gains.steering_gain, self._observer.interval) * (
+        followed = self.reference + [0.0, 0.0, self._turned_back(sensed, setpoint, dt)]
+        accel = held_gain(gains.gain, interval) * (
+            followed - self._motion.ahead(gains.latency)) - self._motion.disturbance
+        turn_accel = held_gain(gains.steering_gain, interval) * (
             command.steering_rate - turning)
         torque = self._forces.torques(angle, accel, turn_accel, self.reference,
                                       command.steering_rate)
@@ -164,6 +178,25 @@ class ModuleLaw(ControlLaw):
         if self._axle is not None:
             motions = [self._axle.steered(motion) for motion in motions]
         return motions[0], motions[1]
+
+    def _turned_back(self, sensed: Sensed, setpoint: Setpoint, dt: float) -> float:
+        """
+        Return the yaw rate, rad/s, that turns the robot back to the heading of its commands.
+
+        A twist that is followed late, or against the push of casters, leaves the robot turned;
+        along a path the position controller turns it back.
+        """
+        if setpoint.preview is not None or not self.reference.any():
+            self._heading = None
+            return 0.0
+        yaw = float(sensed.pose[2])
+        if self._heading is None:
+            self._heading = yaw
+        self._heading += dt * float(self.reference[2])
+        error = float(wrap_angle(self._heading - yaw))
+        bounded = min(max(error, -LARGEST_TURN), LARGEST_TURN)
+        self._heading = yaw + bounded
+        return held_gain(HEADING_GAIN, self._observer.interval) * bounded
 
     def _pivot(self, change: Array) -> float:
         """Return the largest change of the velocity of a pivot in a `change` (3,) of the twist."""

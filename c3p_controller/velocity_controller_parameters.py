@@ -345,8 +345,8 @@ class ModuleGains(CheckedSettings):
     gain : float
         K, acceleration per error of the twist [1/s], with modules.
     observer : float
-        Bandwidth of the observer of twist and disturbance [1/s], with modules; below the inverse
-        of the lag of the measured rates.
+        Bandwidth of the observer of twist and disturbance [1/s], with modules; at most a third of
+        the inverse of the delay of the loop that modules.latency does not contain.
     steering_gain : float
         K_s, steering acceleration per error of the steering rate [1/s], with modules.
     steering_lead : float
@@ -362,8 +362,8 @@ class ModuleGains(CheckedSettings):
         Input delay that modules assumes [s].
     """
 
-    gain: float = setting(15.0, bounds=(0.1, 100.0), parameter='modules.gain')
-    observer: float = setting(4.0, bounds=(0.1, 50.0), parameter='modules.observer')
+    gain: float = setting(20.0, bounds=(0.1, 100.0), parameter='modules.gain')
+    observer: float = setting(30.0, bounds=(0.1, 50.0), parameter='modules.observer')
     steering_gain: float = setting(60.0, bounds=(0.1, 500.0), parameter='modules.steering_gain')
     steering_lead: float = setting(0.06, bounds=(0.01, 1.0), parameter='modules.steering_lead')
     steering_rate: float = setting(10.0, bounds=(0.1, 100.0), parameter='modules.steering_rate')

@@ -8,9 +8,15 @@ import pytest
 
 from c3p_controller.steering_observer import SteeringObserver, held_gain
 from c3p_controller.twist_observer import TwistObserver
+from c3p_description import load
+from c3p_experiments.loop.closed_loop import run_loop
+from c3p_experiments.loop.command_sources import TwistSource
 from c3p_experiments.loop.conditions import Conditions
+from c3p_experiments.loop.controllers import make_controller
 from c3p_experiments.real_sensors.drives import TimedCase, driven
 from c3p_experiments.real_sensors.properties import sensors_with
+from c3p_simulation.make_plant import PlantOptions, make_plant
+from c3p_simulation.plants.sensors import SensorSettings
 
 
 def axis(observer, steps, delay, force, times):
@@ -59,22 +65,52 @@ def test_a_held_correction_ends_where_a_continuous_one_does():
             math.exp(-60.0 * interval))
 
 
-def test_a_late_twist_leaves_no_error_of_a_constant_motion_and_no_swing():
-    # a measured twist of 60 ms lag: a loop of 15 1/s over it alone is near its limit
+@pytest.mark.parametrize('interval', [0.005, 0.035])
+def test_friction_that_the_law_does_not_know_leaves_no_error_and_late_rates_no_swing(interval):
+    # a measured twist of 60 ms lag: a loop over it alone is near its limit
     observer = TwistObserver(np.zeros(3))
-    dt, twist, late = 0.005, np.zeros(3), np.zeros(3)
+    fine = 0.001
+    twist, late, pose = np.zeros(3), np.zeros(3), np.zeros(3)
     speeds = []
-    for _ in range(800):
-        late = late + dt / 0.06 * (twist - late)
-        observer.measure(late, dt, 4.0, 0.0)
-        accel = 15.0 * (np.array([0.5, 0.0, 0.0]) - observer.ahead(0.0)) - observer.disturbance
+    for _ in range(round(4.0 / interval)):
+        observer.measure(pose, late, interval, (min(30.0, 0.35 / interval), 0.0))
+        accel = held_gain(20.0, interval) * (
+            np.array([0.5, 0.0, 0.0]) - observer.ahead(0.0)) - observer.disturbance
         accel = np.clip(accel, -1.0, 1.0)
         observer.send(accel, 0.0)
-        # friction that the law does not know
-        twist = twist + dt * (accel - [0.2, 0.0, 0.0])
+        for _ in range(round(interval / fine)):
+            late = late + fine / 0.06 * (twist - late)
+            pose = pose + fine * twist
+            twist = twist + fine * (accel - [0.2, 0.0, 0.0])
         speeds.append(twist[0])
     assert speeds[-1] == pytest.approx(0.5, abs=1e-3)
     assert max(speeds) < 0.56
+
+
+def test_a_pose_that_is_set_from_outside_is_no_motion():
+    observer = TwistObserver(np.zeros(3))
+    still = np.zeros(3)
+    for pose in (still, still, np.array([2.0, -1.0, 0.7]), np.array([2.0, -1.0, 0.7])):
+        observer.measure(pose, still, 0.005, (30.0, 0.0))
+        observer.send(still, 0.0)
+    assert not observer.ahead(0.0).any() and not observer.disturbance.any()
+
+
+@pytest.mark.parametrize('seed', range(2))
+def test_a_commanded_twist_keeps_the_heading_against_the_push_of_free_casters(seed):
+    """Casters from random angles turn around in both reversals, and push the platform."""
+    pytest.importorskip('mujoco')
+    robot = load('amr')
+    plant = make_plant('mujoco', 'amr', PlantOptions(sensors=SensorSettings(), seed=seed))
+    speed = 0.4
+
+    def twist(time):
+        return (speed if time < 3.0 or time >= 6.0 else -speed), 0.0, 0.0
+
+    log = run_loop(plant, make_controller('modules', robot).law, TwistSource(twist),
+                   duration=9.0, steering=np.random.default_rng(seed).uniform(-np.pi, np.pi, 6))
+    # without feedback of the heading 0.9° to 2°
+    assert np.degrees(np.abs(log.ground_truth.pose[:, 2])).max() < 0.6
 
 
 @pytest.mark.parametrize('name', ['batches', 'real'])
