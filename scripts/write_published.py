@@ -4,7 +4,7 @@ Drive the battery of published descriptions and write its table into docs/robots
 
 The descriptions are not part of the repository: the argument is a folder with them, expanded, in
 files of the names in `ROBOTS`. Each robot is checked by ``c3p robot``, whose JSON is kept in the
-folder of results; a robot that has one is not driven again. A battery takes about a minute of a
+folder of results; a robot with results is not driven again. A battery takes about a minute of a
 processor:
 
     python scripts/write_published.py ~/descriptions --results out/published
