@@ -22,7 +22,6 @@ from c3p_kinematics import _odometry_step as verdicts
 from c3p_kinematics import joint_channels, joint_times, row_errors
 from c3p_kinematics._odometry_step import SHORTEST_STEP, start_again, step
 from c3p_kinematics.gyro_fusion import GyroFusion
-from c3p_kinematics.joint_channels import RateLag
 from c3p_kinematics.joint_times import TimesReport
 from c3p_kinematics.measured_joints import MeasuredJoints, tyre_variance
 from c3p_kinematics.odometry_data import (
@@ -155,17 +154,11 @@ class Odometry:
         return row_errors.tyre_errors(self._state.rows)
 
     def step_paths(self, least: float = 0.0) -> Array:
-        """
-        Return the paths (n, 2) of the contacts over the floor in the last step, m.
-
-        Along and across the wheels, by the angles less the fitted motion. A step counts as one of
-        `least` s at least.
-        """
-        state = self._state
-        return state.motion.residual * max(float(state.out.span[0]), least)
+        """Return the paths (n, 2) of contacts over the floor in the last step, ≥ `least` s, m."""
+        return self._state.motion.residual * max(float(self._state.out.span[0]), least)
 
     @property
-    def rate_lag(self) -> RateLag:
+    def rate_lag(self) -> joint_channels.RateLag:
         """Lag of the rates behind the angles since `reset`, and the change it is applied to."""
         return joint_channels.rate_lag(self._state.channels, self._state.lasting.changes)
 

@@ -20,6 +20,9 @@ from c3p_description.model import Array
 # independent sources agree to the nanosecond by chance only
 RELATED = 0.1
 
+# an interval longer than this multiple of the usual one may lack samples
+LONG = 1.5
+
 # cause of losses between recorded messages
 QUEUE = ('recorded with too small a queue? `ros2 bag record` keeps 10 messages of a topic by '
          'default')
@@ -127,6 +130,39 @@ def losses(stamps: Array, evidence: Array) -> Losses:
     inside = place[(place > 0) & (place < len(present))]
     return Losses(len(inside), len(np.unique(inside)), int(np.sum(place == 0)),
                   int(np.sum(place == len(present))))
+
+
+def usual_step(stamps: Array) -> float:
+    """
+    Return the median time between samples, ns; 0 without two of them.
+
+    Examples
+    --------
+    >>> usual_step(np.array([0, 5, 10, 30, 30, 2]))
+    5.0
+    """
+    step = np.diff(stamps)
+    return float(np.median(step[step > 0])) if np.any(step > 0) else 0.0
+
+
+def gaps(stamps: Array, evidence: Array) -> Array:
+    """
+    Return for each of `stamps` whether samples may be missing before it.
+
+    Either the other topic has stamps in `evidence` that are missing, or the time since the sample
+    before is longer than usual, and both may be missing.
+
+    Examples
+    --------
+    >>> gaps(np.array([0, 5, 10, 15, 30, 35]), np.array([0, 5, 7, 10, 15])).tolist()
+    [False, False, True, False, True, False]
+    """
+    step = np.diff(stamps)
+    known = np.searchsorted(
+        missing(stamps, evidence) if related(stamps, evidence) else np.zeros(0), stamps)
+    # a stamp that goes back begins a new time line, which no sample precedes
+    return np.append(False, (step > LONG * usual_step(stamps))
+                     | ((step > 0) & (np.diff(known) > 0)))
 
 
 def last_rows(stamps: Array, recorded: Array) -> Array:

@@ -19,7 +19,7 @@ import numpy as np
 from c3p_bags.runs import mapped, unknown_weights
 from c3p_bags.runs.agreement import agreement
 from c3p_bags.runs.columns import read_columns
-from c3p_bags.runs.losses import last_rows, missing, related
+from c3p_bags.runs.losses import gaps, last_rows, usual_step
 from c3p_bags.runs.odometry_inputs import GyroFeed, Samples
 from c3p_bags.runs.publishers import refuse_two_publishers
 from c3p_bags.runs.run_bag import finite_rows, odometry_numbers
@@ -38,9 +38,6 @@ ODOMETRY = 'nav_msgs/msg/Odometry'
 # a step of the recorded pose that differs from the odometry by more than this was set, m or rad:
 # no robot of the suite drives it in one cycle of 5 ms
 JUMP = 0.01
-
-# an interval longer than this multiple of the usual one may lack samples
-LONG = 1.5
 
 # after missing samples the memory of slip may differ for this time, ns: an alarm ends half a
 # second after its evidence, and a held twist after a second
@@ -171,7 +168,7 @@ def recompute(samples: Samples, robot: CasterRobot, settings: OdometrySettings |
     gap = np.zeros(len(samples.stamp), bool)
     if recorded is not None and len(recorded.stamp):
         row, numbers = finite_rows(last_rows(samples.stamp, recorded.stamp), recorded.numbers)
-        gap = _gaps(samples.stamp, recorded)
+        gap = gaps(samples.stamp, recorded.stamp)
         # samples before the first one in the bag
         if any(recorded.stamp.min() < samples.stamp[:1]):
             run.spread = unknown_weights.MISSING
@@ -244,34 +241,13 @@ def _was_set(ours: Array, theirs: Array, last: tuple[Array, Array], numbers: Arr
     return jump and (not unsettled or bool(numbers[YAW_VARIANCE] < last[1][YAW_VARIANCE]))
 
 
-def _gaps(stamps: Array, recorded: RecordedOdometry) -> Array:
-    """
-    Return for each sample whether samples may be missing before it.
-
-    Either odometry was recorded of samples that were not, or the time since the sample before is
-    longer than usual, and both may be missing.
-    """
-    step = np.diff(stamps)
-    usual = _usual_step(stamps)
-    absent = missing(stamps, recorded.stamp) if related(stamps, recorded.stamp) else np.zeros(0)
-    known = np.searchsorted(absent, stamps)
-    # a stamp that goes back begins a new time line, which no sample precedes
-    return np.append(False, (step > LONG * usual) | ((step > 0) & (np.diff(known) > 0)))
-
-
-def _usual_step(stamps: Array) -> float:
-    """Return the median time between samples, ns; 0 without two of them."""
-    step = np.diff(stamps)
-    return float(np.median(step[step > 0])) if np.any(step > 0) else 0.0
-
-
 class _OdometryRun:
     """An odometry stream with its output; forked where two alternatives are compared."""
 
     def __init__(self, stream: Odometry, clock: CycleClock, samples: Samples) -> None:
         self.stream, self.clock, self.samples = stream, clock, samples
         self._feed = GyroFeed(samples)
-        self._usual = 1e-9 * _usual_step(samples.stamp)
+        self._usual = 1e-9 * usual_step(samples.stamp)
         # samples used and their rows: the newest, and those before, which do not change any more
         self.kept: list[int] = []
         self.rows: list[Array] = []
