@@ -29,7 +29,8 @@ RIGHT = Wiring('', '', (), (0, 1, 2, 3), (0, 1, 2, 3), ONES, ONES, (0.0,) * 4)
 def test_it_stops_in_the_first_metre_and_is_named(text):
     wiring = next(w for w in wirings(3) if w.text() == text)
     found = drive(C3P, wiring, (1.0, 1.0, 0.8), SensorSettings.real(), seed=2)
-    assert found.stopped and not found.reached and found.path < 0.7
+    # of 16 seeds the two wheels that are exchanged roll 0.13 m (median) and at most 0.78 m
+    assert found.stopped and not found.reached and found.path < 1.0
     assert found.report.likely[0].wiring == wiring
     guilty = wiring.casters or range(3)
     innocent = [found.accused.get(i, 0.0) for i in range(3) if i not in guilty]
