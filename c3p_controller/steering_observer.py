@@ -7,10 +7,10 @@ corrects angle and rate by the measured angle with the gains of a fading memory,
 
     α = 1 − q²,  β = (1 − q)²/dt,  q = exp(−ω dt)
 
-so that the rate lags by nothing that the law itself has caused. Commands that have not acted yet
-do so in the input delay after the last sample; the prediction is the state at its end. Without it
-a loop of steering rates lags by delay, hold and filter, 25 ms of 5 ms samples, and swings with
-samples that arrive in batches.
+so that the rate lags by nothing that the law itself has caused. From the last sample on, what was
+sent acts for the input delay, and the prediction is the state at its end. Without it a loop
+of steering rates lags by delay, hold and filter, 25 ms of 5 ms samples, and swings with samples
+that arrive in batches.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ class TwistObserver:
     """
 
     def __init__(self, twist: Array) -> None:
-        """Start at `twist` (3,), without commands that act later."""
+        """Start at `twist` (3,), with nothing sent."""
         self.twist = np.array(twist, float)
         self.disturbance = np.zeros(3)
         self._sent = SentAccelerations()

@@ -99,10 +99,10 @@ class SensedKinematicsNode(SuiteNode):
     def metrics(self) -> Mapping[str, Any]:
         """Return the metrics for the diagnostics."""
         shown = shown_singularity(self.robot, self._steering)
-        measures = {} if shown is None else {
+        values = {} if shown is None else {
             'sigma_min of the wheel Jacobian': f'{float(shown.sigma_min):.4f}',
             'condition of the wheel Jacobian': f'{float(shown.condition):.3g}'}
-        values = {**measures, **calibration_metrics(self._odometry), **self._times.metrics()}
+        values |= {**calibration_metrics(self._odometry), **self._times.metrics()}
         return values if self._estimate is None else values | self._estimate.metrics()
 
     def _retune(self) -> None:
