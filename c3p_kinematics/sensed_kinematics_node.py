@@ -32,7 +32,7 @@ from c3p_kinematics.ros.channel_report import report_channels
 from c3p_kinematics.ros.node_odometry import calibration_metrics, make_odometry, retune
 from c3p_kinematics.ros.times_log import TimesLog
 from c3p_kinematics.sample_times import REPEATED
-from c3p_kinematics.singularity import shown_singularity
+from c3p_kinematics.singularity import singularity_metrics
 from c3p_ros.chain_messages import JointStateMessage
 from c3p_ros.channels import subscribers
 from c3p_ros.cycle import CycleClock, Lifeline
@@ -98,11 +98,8 @@ class SensedKinematicsNode(SuiteNode):
 
     def metrics(self) -> Mapping[str, Any]:
         """Return the metrics for the diagnostics."""
-        shown = shown_singularity(self.robot, self._steering)
-        values = {} if shown is None else {
-            'sigma_min of the wheel Jacobian': f'{float(shown.sigma_min):.4f}',
-            'condition of the wheel Jacobian': f'{float(shown.condition):.3g}'}
-        values |= {**calibration_metrics(self._odometry), **self._times.metrics()}
+        values = {**singularity_metrics(self.robot, self._steering),
+                  **calibration_metrics(self._odometry), **self._times.metrics()}
         return values if self._estimate is None else values | self._estimate.metrics()
 
     def _retune(self) -> None:

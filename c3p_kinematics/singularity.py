@@ -190,6 +190,24 @@ def shown_singularity(robot: CasterRobot, steering: ArrayLike) -> Singularity | 
     return None if robot.other_wheels else singularity(robot, steering)
 
 
+def singularity_metrics(robot: CasterRobot, steering: ArrayLike) -> dict[str, str]:
+    """
+    Return the measures of `shown_singularity` by their names in diagnostics.
+
+    Examples
+    --------
+    >>> from c3p_description import load
+    >>> singularity_metrics(load('c3p'), [0.0] * 3)['sigma_min of the wheel Jacobian']
+    '0.0000'
+    >>> singularity_metrics(load('amr'), [0.0] * 6)
+    {}
+    """
+    shown = shown_singularity(robot, steering)
+    return {} if shown is None else {
+        'sigma_min of the wheel Jacobian': f'{abs(float(shown.sigma_min)):.4f}',
+        'condition of the wheel Jacobian': f'{float(shown.condition):.3g}'}
+
+
 def _to_base_link(robot: CasterRobot, scaled: Array) -> Array:
     # (v, L ω) at the mean pivot to (v, ω) at the origin of base_link: v − ω ẑ×mean
     x, y = robot.hip_position.mean(axis=0)
