@@ -170,10 +170,7 @@ def middle_and_last(values: Sequence[float | None], digits: int, at_least: bool 
     known = [never if value is None else value for value in values]
     worst = min(known) if at_least else max(known)
 
-    def shown(value: float) -> str:
-        return NEVER if math.isinf(value) else f'{value:.{digits}f}'
-
-    middle, last = shown(statistics.median(known)), shown(worst)
+    middle, last = (shown_or_never(value, digits) for value in (statistics.median(known), worst))
     return middle if middle == last else f'{middle} / {last}', worst
 
 
@@ -200,7 +197,25 @@ def cell_text(cell: str | Cell, runs: Runs) -> str:
         return str(len(values))
     if cell.kind == 'count':
         return f'{sum(bool(value) for value in values)} of {len(values)}'
+    if cell.kind == 'p90':
+        return shown_or_never(quantile([math.inf if value is None else value
+                                        for value in values], 0.9), cell.digits)
     return middle_and_last(values, cell.digits)[0]
+
+
+def quantile(values: Sequence[float], part: float) -> float:
+    """Return the value that `part` of the values do not exceed, interpolated."""
+    ranked = sorted(values)
+    place = part * (len(ranked) - 1)
+    below = math.floor(place)
+    rest = place - below
+    # an infinite one counts as soon as it has a part
+    return ranked[below] + (rest * (ranked[below + 1] - ranked[below]) if rest else 0.0)
+
+
+def shown_or_never(value: float, digits: int) -> str:
+    """Return a value as text, or that it never occurred."""
+    return f'{value:.{digits}f}' if math.isfinite(value) else NEVER
 
 
 def entries(runs: Runs) -> Iterator[tuple[str, Row, str, list[str]]]:
