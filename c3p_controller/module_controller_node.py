@@ -28,6 +28,7 @@ from c3p_controller.ros.module_settings import module_settings
 from c3p_controller.ros.velocity_interfaces import LockReport, subscribe_command
 from c3p_description.model import Array
 from c3p_description.reading.urdf_notes import DRIVERS
+from c3p_kinematics.joint_channels import JointChannels
 from c3p_kinematics.module_commands import ModuleSteering
 from c3p_kinematics.sample_times import Repetition
 from c3p_kinematics.wheel_following import WheelFollowing
@@ -46,6 +47,9 @@ LINGER = 0.05
 
 STAND = np.zeros(3)
 
+# steering angles and rates, wheel angles and rates
+Sample = tuple[Array, Array, Array, Array]
+
 
 class ModuleControllerNode(SuiteNode):
     """Adapter between topics, the command interlock and the plan of the modules."""
@@ -61,8 +65,10 @@ class ModuleControllerNode(SuiteNode):
                                                                        self._joints))
         except ModuleRobotError as error:
             raise ParameterError(f'module_controller: {error}') from error
+        self._channels = JointChannels(self.robot)
         # compiled before the first message
         excess_of(STAND, values.speed_limit, values.yaw_rate_limit)
+        self._channels.step(0.0, *np.zeros((4, self.robot.count)))
         assert self._modules.plan is not None
         self._plan = self._modules.plan
         self._following = WheelFollowing(self.robot, values.wheel_lag, values.wheel_feedback)
@@ -112,6 +118,7 @@ class ModuleControllerNode(SuiteNode):
         except MessageError as error:
             self.diagnostics.refuse('joint_states', error)
             return
+        usable = self._usable(sample, dt)
         now = self.watch_time()
         self.alive.beat('joint_states', now)
         if self._stamps.restarted:
@@ -126,14 +133,23 @@ class ModuleControllerNode(SuiteNode):
         self.interlock.rearm(now)
         command = self._modules.step(sample[0], self._target(now, stamp), dt)
         planned = command.wheel_rate
-        command = command._replace(wheel_rate=self._following.step(planned, sample[3], dt))
+        command = command._replace(wheel_rate=self._following.step(planned, usable[3], dt))
         if not self._output.send(command, stamp):
             self.interlock.fault('the commands are not finite')
             self._halt()
             return
         self._modules_watch.step(self._plan, sample[3], planned, dt)
-        self._output.send_measured(stamp, sample)
+        self._output.send_measured(stamp, usable)
         self._steps.add(time.perf_counter() - begin, None if self._simulated else dt)
+
+    def _usable(self, sample: Sample, dt: float | None) -> Sample:
+        """Return the sample with nan in the place of rates that contradict the angles."""
+        steering, steering_rate, angle, rate = sample
+        self._channels.step(dt or 0.0, steering, angle, steering_rate, rate)
+        if (found := self._channels.report()) is None:
+            return sample
+        return (steering, np.where(found.wrong[0], np.nan, steering_rate), angle,
+                np.where(found.wrong[1], np.nan, rate))
 
     def _target(self, now: float, stamp: int) -> Array:
         """Return the twist to drive, within the limits; zero for a stop."""
@@ -172,6 +188,9 @@ class ModuleControllerNode(SuiteNode):
         for name, text in (('modules', self._modules_watch.late()),
                            ('wheels', self._modules_watch.turning())):
             report(name, ERROR if text else OK, text)
+        found = self._channels.report()
+        report('rates', *warned('' if found is None else found.rates_text(
+            self.robot.steering_joints, self.robot.wheel_joints), 'as the angles'))
         report('step', *warned(self._steps.late(), 'in time again'))
 
     def _look_for_listeners(self) -> None:

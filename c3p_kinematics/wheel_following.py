@@ -10,7 +10,8 @@ follow one model of the commands r instead,
 
 so that the rates ω of unequal wheels differ by 1/(1 + k) of what they would. A wheel that does not
 follow, because its motor is at its limit or it is blocked, slows the others down: from `LATE` on
-the commands of all wheels are scaled by one factor, to zero at twice that.
+the commands of all wheels are scaled by one factor, to zero at twice that. The feedback itself
+grows up to `LATE` alone: with rates of a wrong sense it would grow without end.
 """
 
 from __future__ import annotations
@@ -96,7 +97,8 @@ class WheelFollowing:
         late = float(np.max(np.abs(behind) * robot.wheel_radius, initial=0.0)) / LATE
         self.scale = min(1.0, max(0.0, 2.0 - late)) if self._gain else 1.0
         followed = self.scale * commanded
-        command = followed + self._gain * behind
+        most = LATE / robot.wheel_radius
+        command = followed + self._gain * np.clip(behind, -most, most)
         self._model = self._model + min(1.0, dt / self._lag) * (followed - self._model)
         excess = float(np.max(np.abs(command) / robot.wheel_rate_limit, initial=1.0,
                               where=robot.driven))

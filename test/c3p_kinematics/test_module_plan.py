@@ -178,6 +178,20 @@ def test_a_blocked_wheel_slows_the_others_and_a_robot_that_is_to_stand_gets_zero
     assert following.step(np.zeros(4), noise, DT).tolist() == [0.0] * 4
 
 
+@pytest.mark.parametrize('factor', [-1.0, 180.0 / np.pi, 0.0])
+def test_rates_of_a_wrong_sense_or_unit_do_not_run_away_and_the_robot_stops(factor):
+    following = WheelFollowing(SWERVE, 0.0)
+    rates, radius = np.zeros(4), SWERVE.wheel_radius[0]
+    speed = []
+    for k in range(600):
+        asked = following.step(np.full(4, 0.1 / radius if k < 400 else 0.0), factor * rates, DT)
+        rates = rates + DT / WHEEL_LAG * (asked - rates)
+        speed.append(radius * np.abs(rates).max())
+    # the command and k LATE
+    assert max(speed) < 0.1 + 1.5 * LATE
+    assert asked.tolist() == [0.0] * 4 and speed[-1] < 1e-3
+
+
 def test_a_wheel_without_a_rate_gets_its_command():
     following = WheelFollowing(SWERVE, 0.0)
     command = np.full(4, 3.0)

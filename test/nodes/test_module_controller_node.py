@@ -316,6 +316,21 @@ def test_wheels_that_do_not_stop_are_an_error(bench):
     assert 'wheel_joint_3: turn although zero' in bench.health[NAME].message
 
 
+def test_rates_of_a_wrong_sense_are_named_and_not_fed_back(bench):
+    stub = start(bench)
+
+    def reverse(message):
+        message.velocity = [-rate for rate in message.velocity]
+    stub.broken = reverse
+    drive(bench, 3.0, 0.3, 0.0, 0.0)
+    assert stub.axes.twist[0] == pytest.approx(0.3, abs=0.01)
+    text = bench.health[NAME].message
+    assert text.startswith('rates: the rates of ') and all(
+        f'{joint}_{k}' in text for joint in ('steering_joint', 'wheel_joint') for k in range(1, 5))
+    drive(bench, 1.0, 0.0, 0.0, 0.0)
+    assert not np.any(stub.heard['wheels'][-1])
+
+
 def test_a_node_that_ends_leaves_wheels_that_stand(bench):
     stub = start(bench)
     drive(bench, 1.5, 0.4, 0.0, 0.0)
