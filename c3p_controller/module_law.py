@@ -32,7 +32,6 @@ from c3p_controller.velocity_controller_parameters import ModuleGains
 from c3p_description.model import Array, CasterRobot, ModelError
 from c3p_description.wheels import on_pivot
 from c3p_dynamics.wheel_forces import WheelForces
-from c3p_kernels.elementary import wrap_angle
 from c3p_kinematics.fixed_axle import fixed_axle
 from c3p_kinematics.limited_steps import StepLimits, next_rate
 from c3p_kinematics.module_commands import ModuleSteering
@@ -124,8 +123,8 @@ class ModuleLaw(ControlLaw):
         """Forget the past; start from the motion of `sensed`."""
         self.reference = np.zeros(3) if sensed is None else np.array(sensed.twist, float)
         self._accel = np.zeros(3)
-        # heading of a commanded twist, rad; None at rest and along a path
-        self._heading: float | None = None
+        # by which the robot is turned behind its commanded twists, rad
+        self._behind = 0.0
         self._observer = SteeringObserver()
         self._motion = TwistObserver(self.reference)
         self._forces.casters.forget()
@@ -146,7 +145,7 @@ class ModuleLaw(ControlLaw):
         # part of the motion for which the modules are ready
         ready = float(np.dot(command.twist, ahead) / max(np.dot(ahead, ahead), LEAST_SQUARE))
         self._follow(min(ready, 1.0) * wanted, dt)
-        followed = self.reference + [0.0, 0.0, self._turned_back(sensed, setpoint, dt)]
+        followed = self.reference + [0.0, 0.0, self._turned_back(setpoint, dt)]
         accel = held_gain(gains.gain, interval) * (
             followed - self._motion.ahead(gains.latency)) - self._motion.disturbance
         turn_accel = held_gain(gains.steering_gain, interval) * (
@@ -179,24 +178,20 @@ class ModuleLaw(ControlLaw):
             motions = [self._axle.steered(motion) for motion in motions]
         return motions[0], motions[1]
 
-    def _turned_back(self, sensed: Sensed, setpoint: Setpoint, dt: float) -> float:
+    def _turned_back(self, setpoint: Setpoint, dt: float) -> float:
         """
         Return the yaw rate, rad/s, that turns the robot back to the heading of its commands.
 
         A twist that is followed late, or against the push of casters, leaves the robot turned;
-        along a path the position controller turns it back.
+        along a path the position controller turns it back. A yaw that odometry sets anew is no
+        turn of the robot.
         """
         if setpoint.preview is not None or not self.reference.any():
-            self._heading = None
+            self._behind = 0.0
             return 0.0
-        yaw = float(sensed.pose[2])
-        if self._heading is None:
-            self._heading = yaw
-        self._heading += dt * float(self.reference[2])
-        error = float(wrap_angle(self._heading - yaw))
-        bounded = min(max(error, -LARGEST_TURN), LARGEST_TURN)
-        self._heading = yaw + bounded
-        return held_gain(HEADING_GAIN, self._observer.interval) * bounded
+        behind = self._behind + dt * float(self.reference[2]) - float(self._motion.moved[2])
+        self._behind = min(max(behind, -LARGEST_TURN), LARGEST_TURN)
+        return held_gain(HEADING_GAIN, self._observer.interval) * self._behind
 
     def _pivot(self, change: Array) -> float:
         """Return the largest change of the velocity of a pivot in a `change` (3,) of the twist."""

@@ -37,6 +37,9 @@ class TwistObserver:
     twist : (3,) array, m/s and rad/s
         At the last sample, without the lag of the measurement.
     disturbance : (3,) array, m/s² and rad/s²
+    moved : (3,) array, m and rad
+        Path between the last two samples, ``base_link``; of a pose that was set from outside that
+        by the measured twist.
 
     Examples
     --------
@@ -54,6 +57,7 @@ class TwistObserver:
         """Start at `twist` (3,), with nothing sent."""
         self.twist = np.array(twist, float)
         self.disturbance = np.zeros(3)
+        self.moved = np.zeros(3)
         self._sent = SentAccelerations()
         self._pose: Array | None = None
         # path beyond that of the observer, ``base_link``
@@ -71,11 +75,12 @@ class TwistObserver:
         if last is None or dt > LONGEST_STEP:
             self.twist = np.array(twist, float)
             self.disturbance = np.zeros(3)
+            self.moved = np.zeros(3)
             self._ahead = np.zeros(3)
             return
         before = self._continued(delay, -dt, 0.0)
-        self._ahead = self._ahead + _path(last, self._pose, twist, dt) - 0.5 * dt * (
-            self.twist + before)
+        self.moved = _path(last, self._pose, twist, dt)
+        self._ahead = self._ahead + self.moved - 0.5 * dt * (self.twist + before)
         fading = math.exp(-bandwidth * dt)
         error = self._ahead
         self.twist = before + 1.5 * (1.0 - fading)**2 * (1.0 + fading) / dt * error

@@ -115,6 +115,26 @@ def test_pivots_have_the_acceleration_and_the_jerk_of_the_settings_or_of_the_tyr
     assert speed[-1] == pytest.approx(0.5, abs=1e-3)
 
 
+@pytest.mark.parametrize('shift', [[0.0, 0.0, 1.5], [3.0, -2.0, -0.8]])
+def test_a_pose_that_is_set_anew_turns_no_robot_that_follows_a_twist(shift):
+    robot = load('swerve')
+    there, anew = ModuleLaw(robot), ModuleLaw(robot)
+    ahead = np.full(robot.count, -0.5 * np.pi)
+    still = np.zeros(robot.count)
+    for k in range(100):
+        pose = np.array([0.3 * 0.005 * k, 0.0, 0.0])
+        twist = np.array([0.3, 0.0, 0.0])
+        sensed = Sensed(0.005 * k, ahead, still, pose, twist)
+        if k > 50:
+            # the robot rolls on in its own direction
+            c, s = np.cos(shift[2]), np.sin(shift[2])
+            pose = np.array([c * pose[0], s * pose[0], 0.0]) + shift
+        setpoint = Setpoint(twist)
+        np.testing.assert_allclose(
+            anew.step(sensed._replace(pose=pose), setpoint, 0.005),
+            there.step(sensed, setpoint, 0.005), atol=1e-9)
+
+
 def test_the_law_of_a_robot_is_chosen_by_its_wheels():
     assert chosen_law(AUTO, load('c3p')) == chosen_law(AUTO, load('powered_caster')) == 'mpc'
     for name in ('swerve', 'amr', 'twin', 'tricycle_agv'):
