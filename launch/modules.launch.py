@@ -9,7 +9,6 @@ docs/launch.md.
 
 from pathlib import Path
 
-import yaml
 from launch.actions import OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 from launch_ros.parameter_descriptions import ParameterFile
@@ -33,6 +32,7 @@ from c3p_bringup.launch_parts.actions import (
 )
 from c3p_bringup.launch_parts.robot import record_arguments, recorder
 from c3p_bringup.launch_parts.teleop import joystick, joystick_arguments, mux, mux_arguments
+from c3p_hardware.tools.parameter_file import blocks
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 
 ARGUMENTS = [
@@ -50,21 +50,18 @@ ARGUMENTS = [
              'names.'),
 ]
 
-
 # of module_controller: its default, where neither the launch nor params_file has one
 DEFAULT_INTERFACE = 'position'
 
 
 def interfaces(context: LaunchContext) -> dict[str, str]:
     """Return the command interface of the steering joints, for the block of ros2_control."""
-    chosen_one = value(context, 'steering_interface')
-    if chosen_one:
-        return {'steering_interface': chosen_one}
-    content = yaml.safe_load(Path(value(context, 'params_file')).read_text(encoding='utf-8'))
+    if given := value(context, 'steering_interface'):
+        return {'steering_interface': given}
     found = DEFAULT_INTERFACE
-    for node, entry in (content or {}).items():
-        if node.split('/')[-1] in ('**', 'module_controller'):
-            found = entry.get('ros__parameters', {}).get('steering_interface', found)
+    for node, parameters in blocks(Path(value(context, 'params_file'))):
+        if node in ('**', 'module_controller'):
+            found = parameters.get('steering_interface', found)
     return {'steering_interface': found}
 
 
@@ -93,7 +90,7 @@ def generate_launch_description() -> LaunchDescription:
         *common_arguments('swerve'), *ARGUMENTS, *mux_arguments(), *joystick_arguments(),
         *record_arguments(), *rviz_arguments('false'), marker_argument(),
         # first the actions that may fail because a package is missing
-        OpaqueFunction(function=rviz), state_publisher(False, interfaces),
+        OpaqueFunction(function=rviz), state_publisher(needed=False, arguments=interfaces),
         recorder(),
         OpaqueFunction(function=joystick), OpaqueFunction(function=markers),
         OpaqueFunction(function=mux), OpaqueFunction(function=nodes)])

@@ -36,10 +36,25 @@ def test_commands_are_those_of_the_forward_controllers(prefix, robot):
 def test_the_description_has_the_interfaces_of_the_commands(prefix, tmp_path, given, in_file,
                                                            expected):
     """A controller manager takes it from the topic robot_description."""
+    chosen = {'steering_interface': in_file} if in_file else {}
+    content = {'/**/module_controller': {'ros__parameters': chosen}}
+    assert described(tmp_path, content, given) == {'steering_joint_1': expected,
+                                                   'wheel_joint_1': 'velocity'}
+
+
+@pytest.mark.parametrize('content', [
+    {'agv': {'module_controller': {'ros__parameters': {'steering_interface': 'velocity'}}}},
+    {'/**': {'ros__parameters': {'steering_interface': 'velocity'}}, 'module_controller': None}])
+def test_the_interface_of_a_file_is_found_below_namespaces_and_beside_empty_nodes(
+        prefix, tmp_path, content):
+    assert described(tmp_path, content)['steering_joint_1'] == 'velocity'
+
+
+def described(tmp_path, content, given=''):
+    """Return the command interface of each joint in the published description."""
     add_package(tmp_path, 'robot_state_publisher', 'robot_state_publisher')
     file = tmp_path / 'modules.yaml'
-    chosen = {'steering_interface': in_file} if in_file else {}
-    file.write_text(yaml.safe_dump({'/**/module_controller': {'ros__parameters': chosen}}))
+    file.write_text(yaml.safe_dump(content))
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv('AMENT_PREFIX_PATH',
                        f'{tmp_path}{os.pathsep}{os.environ["AMENT_PREFIX_PATH"]}')
@@ -49,9 +64,8 @@ def test_the_description_has_the_interfaces_of_the_commands(prefix, tmp_path, gi
     for values in parameters_of(words).values():
         merged |= values
     block = ElementTree.fromstring(merged['robot_description']).find('ros2_control')
-    commands = {joint.get('name'): joint.find('command_interface').get('name')
-                for joint in block.findall('joint') if joint.find('command_interface') is not None}
-    assert commands == {'steering_joint_1': expected, 'wheel_joint_1': 'velocity'}
+    return {joint.get('name'): joint.find('command_interface').get('name')
+            for joint in block.findall('joint') if joint.find('command_interface') is not None}
 
 
 def test_parts_of_other_packages_may_take_their_place(prefix):
