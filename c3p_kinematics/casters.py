@@ -146,8 +146,8 @@ def inverse(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike
 
     ``θ̇_x = Rx ν/r``, ``θ̇_s = −Ra ν/d − ω``, ``θ̇_c = −Ra ν/d``: (…, n), rad/s, from `steering`
     (…, n), rad, and `twist` ν = (vx, vy, ω) (…, 3), m/s and rad/s, ``base_link``. ValueError names
-    a vector of the wrong size or a number that is not finite, ModelError a robot that is for
-    reading only.
+    a vector of the wrong size or a number that is not finite, ModelError a robot with other wheels
+    than casters.
 
     Examples
     --------

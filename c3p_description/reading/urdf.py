@@ -192,7 +192,7 @@ def _trails(columns: Mapping[str, Any]) -> bool:
 
 
 def _without_mass(notes: Notes) -> Inertial:
-    """Return what stands for the masses of a robot for reading, and note it."""
+    """Return what stands for the masses of a robot that is not driven, and note it."""
     notes.assume('platform.mass', 1.0, 'the platform has no <inertial>: a mass of 1 kg and an '
                  'inertia of 1 kg·m², which odometry does not use; platform.mass and '
                  'platform.inertia replace them')

@@ -172,7 +172,7 @@ def test_passive_casters_have_efforts_of_the_wheels_alone():
 
 
 def test_a_steered_caster_without_offset_is_refused_with_the_reason():
-    # it is described for reading; the equations of motion refuse it
+    # modules are described, and the equations of motion of casters refuse them
     robot = replace(POWERED, caster_offset=0.0)
     n = robot.count
     with pytest.raises(ModelError, match=re.escape(
