@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Studies of robots on modules: the triangle by odometry, and after a minute of learning."""
+"""Studies of robots on modules: the triangle by odometry."""
 
 from __future__ import annotations
 
-import math
 from functools import partial
 
 from figure_study import Cell, Figures, Study, shown
 
 from c3p_experiments.el_shenawy.goals import triangle
 from c3p_experiments.loop.conditions import Bench, Conditions
-from c3p_experiments.self_calibration.draws import FIRST, taught_triangle
 
 # sensors of a study: profile, and words of the table
 SENSORS = {'encoders': 'encoders of 2000 and 4096 counts',
@@ -39,22 +37,4 @@ MODULE_TRIANGLE = Study(
       *(Cell('module_triangle', profile, figure, 2, kind)
         for figure in ('final', 'path') for kind in ('middle', 'p90')),
       Cell('module_triangle', profile, 'final', 0, 'seeds'))
-     for profile, words in SENSORS.items()])
-
-
-def module_learning(profile: str, seed: int) -> Figures:
-    """Return the triangle with a wrong description, before and after a minute of learning."""
-    before, after = taught_triangle(swerve(profile, FIRST + seed), FIRST + seed)
-    found = {'before': before.final, 'after': after.final, 'path': after.path}
-    return {name: 100.0 * error if math.isfinite(error) else None
-            for name, error in found.items()}
-
-
-MODULE_LEARNING = Study(
-    {profile: partial(module_learning, profile) for profile in SENSORS},
-    ('sensors', 'final error before, true [cm]', 'after a minute [cm]', 'p90',
-     'path error after [cm]', 'p90'),
-    [(words, Cell('module_learning', profile, 'before'),
-      *(Cell('module_learning', profile, figure, 2, kind)
-        for figure in ('after', 'path') for kind in ('middle', 'p90')))
      for profile, words in SENSORS.items()])
