@@ -5,6 +5,7 @@ The parameters are found by their descriptions in all schemas.
 """
 
 import ast
+import math
 import re
 from dataclasses import replace
 
@@ -19,9 +20,11 @@ from source_tree import ROOT, tree_of  # noqa: E402
 from c3p_bringup import nodes  # noqa: E402
 from c3p_controller.limits import ReferenceLimits  # noqa: E402
 from c3p_controller.paper.velocity import ReferenceShaper  # noqa: E402
+from c3p_description import load  # noqa: E402
 from c3p_description.settings import violation  # noqa: E402
 from c3p_hardware.joint_commands import FrozenCommand  # noqa: E402
 from c3p_hardware.wheel_gate import GateSettings, WheelGate  # noqa: E402
+from c3p_kinematics.wheel_following import WheelFollowing  # noqa: E402
 from c3p_ros.schema import read_schema  # noqa: E402
 
 SCHEMAS = {path.stem.removesuffix('_parameters'): path
@@ -74,6 +77,8 @@ DRIVEN = {
         'test_ripple_is_weighted_while_all_casters_trail',
     ('inverse_dynamics', 'virtual_steering_weight'):
         'test_singular_start.py::test_pseudo_inverse_stays_at_parallel_casters',
+    ('module_controller', 'wheel_feedback'):
+        f'{HERE}::test_without_feedback_of_wheel_rates_commands_pass_on',
     ('hardware_interface', 'drives.node_ids'): ON_THE_BUS,
     ('hardware_interface', 'drives.serial_numbers'): GIVEN,
     ('hardware_interface', 'encoders.node_ids'): ON_THE_BUS,
@@ -129,10 +134,20 @@ def test_zero_is_within_the_bounds_of_a_parameter_that_describes_it(name, key):
                                         - {'player', 'emulated_cards'}))
 def test_a_node_starts_with_all_of_its_zeros(bench, name):
     values = {key: value_of(entry) for (owner, key), entry in zeros().items() if owner == name}
+    # casters have no modules
+    values |= {'robot': 'swerve'} if name == 'module_controller' else {}
     node = bench.add(nodes.node_class(name), **values)
     for key, value in values.items():
         given = node.get_parameter(key).value
         assert (list(given) if isinstance(value, list) else given) == value
+
+
+def test_without_feedback_of_wheel_rates_commands_pass_on():
+    following = WheelFollowing(load('swerve'), 0.05, gain=0.0)
+    for commanded in (np.zeros(4), np.full(4, 2.0), np.array([3.0, -1.0, 0.5, 2.0])):
+        # whatever the wheels do, one of them blocked
+        followed = following.step(commanded, np.array([0.0, 9.0, -5.0, math.nan]), 0.01)
+        np.testing.assert_array_equal(followed, commanded)
 
 
 def test_a_robot_with_all_zeros_drives_to_its_goal(bench):
