@@ -95,7 +95,9 @@ def step(block, geometry, spread, cross, time, dt):
     dt = measure_step(s, timed, dt)
     watch_slip(geometry, s.motion, s.slip, dt)
     watch_faults(geometry, s.motion, s.faults, dt)
-    watch_window(s.motion, s.wiring, s.slip.slipping[0] + s.faults.alarm[0] > 0.0, dt)
+    alarm = s.slip.slipping[0] + s.faults.alarm[0] > 0.0
+    near = not alarm and s.slip.held[0] + s.faults.held[0] > 0.0
+    watch_window(s.motion, s.wiring, alarm, near, dt)
     share_with_wiring(s)
     unexplained = trust(s)
     moved = move(geometry, s, dt)

@@ -54,20 +54,26 @@ SHORTEST = 0.05
 # steps of the odometry in a window
 FEWEST = 5
 
-
 # windows in a row in which the description is the less likely one, until it is doubted
 REPEATED = 3.0
 
 # a wrong wiring explains a window better with less than this part of the χ² of the description
 BETTER = 0.9
 
-# values of `alarm`: none, one whose first window is not judged yet, or later
-BEGINS, LASTS = 1.0, 2.0
+# values of `alarm`: none, one that begins if its condition lasts, one whose first window is not
+# judged yet, or later
+NEAR, BEGINS, LASTS = 1.0, 2.0, 3.0
 
 
 @inner
-def watch_window(motion, window, alarm, dt):
-    """Add a step to the window; mark it as due when it is long enough, or an alarm has begun."""
+def watch_window(motion, window, alarm, near, dt):
+    """
+    Add a step to the window; mark it as due when it is long enough, or an alarm has begun.
+
+    A window that ends while an alarm is `near`, which begins if its condition lasts, and shows no
+    other wiring, is the first one of that alarm: until another has `FEWEST` steps no caster would
+    be named.
+    """
     farthest = 0.0
     longest = 0.0
     n = len(window.begun)
@@ -88,11 +94,14 @@ def watch_window(motion, window, alarm, dt):
     window.steps[0] += 1.0
     window.time[0] += dt
     if not alarm:
-        window.alarm[0] = 0.0
         window.proved[0] = 0.0
-    elif window.alarm[0] == 0.0:
+    if alarm and window.alarm[0] < BEGINS:
         window.alarm[0] = BEGINS
         window.judged[0] = 0.0
+    elif near and window.alarm[0] == 0.0:
+        window.alarm[0] = NEAR
+    elif not (alarm or near):
+        window.alarm[0] = 0.0
     begins = window.alarm[0] == BEGINS
     if (window.steps[0] >= FEWEST and longest > SHORTEST * radius
             and (longest > LONGEST * radius or farthest > FARTHEST or begins)):
@@ -198,11 +207,12 @@ def judge_window(block, sizes, geometry, window):
         compare_sides(geometry, costs, 1.0 / fine)
     window.steps[0] = 0.0
     window.due[0] = 0.0
-    if window.alarm[0] == BEGINS:
-        window.alarm[0] = LASTS
     # until the description needs a fault by these windows, too, or no wiring does better
-    if costs.faulty[0] > 0.0 or rival >= BETTER * described:
+    judged = costs.faulty[0] > 0.0 or rival >= BETTER * described
+    if judged:
         window.judged[0] = 1.0
+    if window.alarm[0] == BEGINS or (judged and window.alarm[0] == NEAR):
+        window.alarm[0] = LASTS
 
 
 @inner

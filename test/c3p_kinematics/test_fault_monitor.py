@@ -255,6 +255,22 @@ def test_wrong_descriptions_raise_no_alarm():
         assert not any(r.alarm for r in reports)
 
 
+@pytest.mark.parametrize(('seed', 'begin'), [(3, 61), (3, 60), (1, 64)])
+def test_a_wheel_is_named_soon_after_an_alarm_wherever_a_window_of_wirings_ends(seed, begin):
+    """At 100 Hz; a window that ended between the first sample of a slip and its alarm counts."""
+    steering, wheel, _ = drive(C3P, seed, scale=0.3)
+    steering, wheel = steering[::2], wheel[::2]
+    wheel[begin:, 1] += 6.0 * 2.0 * DT * np.arange(len(wheel) - begin)
+    odometry = Odometry(C3P)
+    alarms = 0
+    for k, (s, w) in enumerate(zip(counts(steering, STEERING), counts(wheel, WHEEL), strict=True)):
+        faults = odometry.step(2.0 * DT * k, s, w).faults
+        alarms += faults.alarm
+        if faults.caster == 1:
+            break
+    assert k < begin + 8 and 0 < alarms <= 2
+
+
 @pytest.mark.parametrize('seed', range(4))
 def test_odometry_goes_on_without_a_drifting_steering_encoder(seed):
     """Within 2 cm and 1.5° after 3 s; with the caster in the fit it is up to a metre and 150°."""
