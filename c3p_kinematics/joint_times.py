@@ -42,7 +42,6 @@ WORTH = 1e-3
 MANY = 0.005
 
 
-
 class TimesReport(NamedTuple):
     """
     Times of the joint samples of a drive.
