@@ -108,7 +108,8 @@ function tiles(s) {
   const m = fresh ? now.m : null;
   /* parallel casters are the usual state at rest; amber while a motion is commanded */
   const moving = fresh && now.c && now.c.some(v => Math.abs(v) > 0.01);
-  list.push(tile("Singularity σ_min", m == null ? "–" : m.toFixed(3)
+  /* of casters alone */
+  if (ROBOT.near != null) list.push(tile("Singularity σ_min", m == null ? "–" : m.toFixed(3)
     + (m < ROBOT.near ? " near" : ""), m == null || (m < ROBOT.near && !moving) ? "none"
     : m < ROBOT.near ? "note" : "good"));
   const slip = fresh && now.r ? Math.max(...now.r.map(v => v || 0)) : null;
@@ -184,8 +185,9 @@ const lines = () => [
       dash: [[], [10, 2], [2, 2]][i], width: 1.4, pick: s => of(s.v, i)})),
     ...["vx", "vy", "ω"].map((label, i) => ({label: label + " commanded", colour: "--muted",
       dash: [[], [10, 2], [2, 2]][i], width: 1, pick: s => of(s.c, i)}))]},
-  {label: "singularity σ_min [1]", zero: true, least: 0.3, series: [
-    {label: "σ_min", colour: "--ink", dash: [], width: 1.4, pick: s => s.m}], near: ROBOT.near},
+  ...(ROBOT.near == null ? [] : [
+    {label: "singularity σ_min [1]", zero: true, least: 0.3, near: ROBOT.near, series: [
+      {label: "σ_min", colour: "--ink", dash: [], width: 1.4, pick: s => s.m}]}]),
   {label: "slip [m/s]", zero: true, least: 0.02, series: casters("wheel", (s, i) => of(s.r, i))},
   {label: "wheel torque [N·m]", least: 0.1, series: casters("wheel", (s, i) => of(s.q, i))},
   {label: "steering torque [N·m]", least: 0.1, optional: s => s.u,

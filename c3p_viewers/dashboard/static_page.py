@@ -40,7 +40,8 @@ def static_page() -> StaticPage:
 
 def welcome(robot: CasterRobot) -> dict[str, Any]:
     """Return what a page receives first: the robot that it draws, and the time it keeps, s."""
-    return {'robot': web.robot_geometry(robot, NEAR, outline(robot)), 'kept': KEPT}
+    return {'robot': web.robot_geometry(robot, None if robot.other_wheels else NEAR,
+                                        outline(robot)), 'kept': KEPT}
 
 
 def _own(name: str) -> str:

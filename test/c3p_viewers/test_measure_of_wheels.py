@@ -7,6 +7,7 @@ import pytest
 from c3p_description import load
 from c3p_kinematics.singularity import shown_singularity
 from c3p_viewers.dashboard.samples import sample
+from c3p_viewers.dashboard.static_page import welcome
 from c3p_viewers.foxglove.layouts import plots
 from c3p_viewers.foxglove.scene_channel import numbers
 from c3p_viewers.rerun.caster import lines
@@ -33,6 +34,8 @@ def test_other_wheels_have_lines_and_no_measure_anywhere(name):
     assert any(shape.startswith('rolling_line') for shape in shapes)
     assert not any(shape.startswith(('sigma', 'unactuated')) for shape in shapes)
     assert sample(robot, now)['m'] is None and sample(robot, now)['d'] is None
+    # the page has neither tile nor plot
+    assert welcome(robot)['robot']['near'] is None
     assert 'sigma_min' not in numbers(robot, now)
     assert 'singularity' not in titles(robot)
     assert not any(plot == 'singularity' for plot, _ in lines(robot, steering=now.steering))
@@ -43,7 +46,7 @@ def test_casters_have_it_everywhere():
     robot = load('c3p')
     now = moment(robot)
     assert 'sigma_min' in {shape.name for shape in caster_scene(robot, now.steering)}
-    assert sample(robot, now)['m'] == 0.0
+    assert sample(robot, now)['m'] == 0.0 and welcome(robot)['robot']['near'] > 0.0
     assert 'sigma_min' in numbers(robot, now)
     assert 'singularity' in titles(robot)
     assert ('singularity', 'sigma_min') in lines(robot, steering=now.steering)

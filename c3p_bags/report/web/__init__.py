@@ -54,12 +54,12 @@ def caster_dash(index: int) -> list[float]:
     return [] if dash == '-' else [DASH * float(part) for part in dash[1]]
 
 
-def robot_geometry(robot: CasterRobot, near: float, outline: Any) -> dict[str, Any]:
+def robot_geometry(robot: CasterRobot, near: float | None, outline: Any) -> dict[str, Any]:
     """
     Return what ``robot.js`` draws: metres in ``base_link``, colours and dashes by caster.
 
-    Below the singularity measure `near` the lost direction is drawn; `outline` (k, 2) [m] is the
-    edge of the platform.
+    Below the singularity measure `near` the lost direction is drawn, with None never; `outline`
+    (k, 2) [m] is the edge of the platform.
     """
     count = range(robot.count)
     limit = robot.torque_limit[robot.driven]
