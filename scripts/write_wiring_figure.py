@@ -28,12 +28,11 @@ TEXT = 9.0
 SMALL = 8.0
 
 
-def arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float], colour: str,
-          **options: float) -> None:
+def arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float], colour: str
+          ) -> None:
     """Draw an arrow."""
     axes.add_patch(FancyArrowPatch(start, end, arrowstyle='-|>', mutation_scale=13,
-                                   linewidth=1.8, color=colour, shrinkA=0, shrinkB=0, zorder=6,
-                                   **options))
+                                   linewidth=1.8, color=colour, shrinkA=0, shrinkB=0, zorder=6))
 
 
 def draw_plan(axes: Axes, robot: CasterRobot) -> None:

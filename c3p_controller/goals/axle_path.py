@@ -227,9 +227,8 @@ class AxlePathController(PathController):
             return None
         # both in the frame of the robot again
         if self.preview is not None:
-            self.preview = self.preview._replace(**dict(zip(
-                ('pose', 'velocity'),
-                of_base(axle, self.preview.pose, self.preview.velocity), strict=True)))
+            poses, velocities = of_base(axle, self.preview.pose, self.preview.velocity)
+            self.preview = self.preview._replace(pose=poses, velocity=velocities)
         floor = to_floor(axle.direction, command.twist)
         _, (twist,) = of_base(axle, np.array([[0.0, 0.0, axle.direction]]), floor[None])
         return command._replace(twist=twist)
