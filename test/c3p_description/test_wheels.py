@@ -46,7 +46,7 @@ def test_a_free_caster_without_encoders_contributes_nothing():
     np.testing.assert_array_equal(robot.rows, [[1, 1], [1, 1], [0, 0], [1, 1]])
 
 
-def test_a_robot_for_reading_is_refused_by_name_where_casters_are_needed():
+def test_a_robot_on_other_wheels_is_refused_by_name_where_casters_are_needed():
     for robot, reason in ((SWERVE, 'all wheels are without offset (d = 0)'),
                           (TRICYCLE, 'wheels 2, 3 are fixed')):
         with pytest.raises(ModelError) as error:
@@ -79,7 +79,7 @@ def test_two_fixed_wheels_with_encoders_measure_the_motion_and_one_does_not():
 
 
 @pytest.mark.parametrize('name', ['swerve', 'tricycle_agv', 'amr', 'twin'])
-def test_the_description_of_a_robot_for_reading_is_read_back(name):
+def test_the_description_of_a_robot_on_other_wheels_is_read_back(name):
     robot = load(name)
     found = from_urdf(robot_description(name))
     assert found.joint_places == robot.joint_places

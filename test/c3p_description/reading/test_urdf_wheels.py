@@ -127,7 +127,7 @@ def test_a_base_that_slides_has_no_wheels():
         from_urdf(text)
 
 
-def test_a_robot_for_reading_needs_no_masses():
+def test_a_robot_on_modules_is_read_without_masses():
     text = re.sub('<inertial>.*?</inertial>', '', base(trail=0.0))
     reading = read_urdf(text)
     assert reading.robot.count == 4 and reading.robot.other_wheels
