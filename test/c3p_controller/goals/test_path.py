@@ -169,6 +169,19 @@ def test_a_robot_that_follows_the_reference_arrives_and_stands():
     np.testing.assert_allclose(pose, [1.0, -0.5, 0.8], atol=2e-3)
 
 
+@pytest.mark.parametrize('passing', [[0.3, 0.0, 0.0], [0.0, -0.3, 0.0], [0.0, 0.0, 1.0]])
+def test_a_robot_that_passes_its_goal_has_not_arrived_until_it_is_slow_there(passing):
+    controller = PathController(PathGains())
+    goal = np.array([1.0, 0.5, 0.3])
+    controller.set_goal(goal, np.zeros(3))
+    beside = goal + [0.3 * controller.gains.stop_distance, 0.0, 0.3 * controller.gains.stop_yaw]
+    # it brakes back to the goal, and does not let go of it
+    assert controller.step(beside, np.array(passing)).twist.any()
+    assert not controller.step(beside, np.zeros(3)).twist.any()
+    # once there it stays so, whatever the measured twist is for a moment
+    assert not controller.step(beside, np.array(passing)).twist.any()
+
+
 def test_what_is_commanded_turns_with_the_platform():
     controller = PathController(PathGains())
     controller.set_goal(np.array([2.0, 0.0, 0.5]), np.array([0.0, 0.0, 0.5]))
