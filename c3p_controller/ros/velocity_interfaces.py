@@ -26,8 +26,9 @@ from c3p_controller.ros.wheel_output import NOTHING, ChainNode, Decision
 from c3p_controller.torque_law import Preview, Sensed
 from c3p_ros.chain_messages import JointStateMessage, TrajectoryMessage
 from c3p_ros.diagnostics import ERROR, OK, Diagnostics, warned
-from c3p_ros.messages import MessageError, planar_points, stamp_to_ns, twist_of
+from c3p_ros.messages import MessageError, stamp_to_ns, twist_of
 from c3p_ros.node import LATCHED, LATEST, RELIABLE
+from c3p_ros.trajectory_points import planar_points
 from c3p_ros.wire import AccelWriter
 
 # reports of the watch after which an unchanged lock is published again: one a second

@@ -14,8 +14,9 @@ from sensor_msgs.msg import JointState  # noqa: E402
 from trajectory_msgs.msg import MultiDOFJointTrajectory  # noqa: E402
 
 from c3p_ros.cdr import MOST_NAMES, MOST_POINTS, MOST_TEXT  # noqa: E402
-from c3p_ros.messages import planar_points, planar_pose  # noqa: E402
+from c3p_ros.messages import planar_pose  # noqa: E402
 from c3p_ros.spatial_wire import OdometryWriter  # noqa: E402
+from c3p_ros.trajectory_points import planar_points  # noqa: E402
 from c3p_ros.wire import (  # noqa: E402
     READERS,
     AccelWriter,
