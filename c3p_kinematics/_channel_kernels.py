@@ -270,6 +270,8 @@ def compare_channels(c, latch, sample, dt):
     timed = True
     for i in range(n):
         timed = timed and math.isfinite(sample[2, i] + sample[3, i])
+    had_rates = c.has_rates[0] != 0.0
+    c.has_rates[0] = 1.0 if timed else 0.0
     lost = c.usual[0] > 0.0 and dt > LOST * c.usual[0]
     if 0.0 < dt <= c.max_gap:
         c.usual[0] = dt if c.usual[0] == 0.0 else c.usual[0] + USUAL * (dt - c.usual[0])
@@ -292,8 +294,13 @@ def compare_channels(c, latch, sample, dt):
             c.most[k, i] = max(fade * c.most[k, i], abs(turned))
             c.recent[k, i] += near * (turned / dt - c.recent[k, i])
             if not timed:
+                c.change[k, i] = 0.0
+                c.carried[k, i] = 0.0
                 continue
             now = sample[2 + k, i]
+            if not had_rates:
+                # it has not changed at once since the last known one
+                c.rate[k, i] = now
             expected = 0.5 * (c.rate[k, i] + now) * dt
             c.gained[k, i] = keep * c.gained[k, i] + now - c.rate[k, i]
             step = now - c.rate[k, i]
@@ -398,6 +405,7 @@ def contradicted(c):
 def begin_anew(c, sample, timed):
     """Compare nothing with what was before `sample`."""
     forget_turns(c)
+    c.has_rates[0] = 1.0 if timed else 0.0
     stands = timed
     for k in range(2):
         for i in range(len(c.offset)):

@@ -152,7 +152,7 @@ def describe(state: Channels, robot: CasterRobot, max_gap: float, wheel_step: fl
 def forget(state: Channels) -> None:
     """Clear the memory."""
     for array in (state.known, state.usual, state.span, state.turned, state.rated, state.swept,
-                  state.last, state.most, state.rate, state.recent, state.gained,
+                  state.last, state.most, state.has_rates, state.rate, state.recent, state.gained,
                   state.change, state.carried, state.lag_evidence, state.lag, state.swing,
                   state.held, state.wrong, state.proved, state.excess, state.leapt, state.leap,
                   state.offset, state.restarted):

@@ -317,6 +317,7 @@ class Channels(Parts):
     gained: Annotated[Array, 2, 'n']        # change of the rates in the window, rad/s
     last: Annotated[Array, 2, 'n']          # rate of the last step by its angles, rad/s
     most: Annotated[Array, 2, 'n']          # largest of the newest steps, fading, rad
+    has_rates: Number                       # 1 if the last sample had rates
     rate: Annotated[Array, 2, 'n']          # of the last sample, rad/s
     change: Annotated[Array, 2, 'n']        # of the rates, low-passed, rad/s²
     carried: Annotated[Array, 2, 'n']       # the same of rates carried on by their lag, rad/s²

@@ -113,6 +113,26 @@ def test_a_lag_is_not_applied_before_it_shows():
     assert abs(lag.lag - 0.06) < 0.002 + 3.0 * lag.deviation
 
 
+@pytest.mark.parametrize('missing', [1, 100])
+@pytest.mark.parametrize('begin', [900, 1200, 1500])
+def test_rates_that_were_missing_have_not_changed_at_once(begin, missing):
+    """The first rate after them would else be carried on by their whole change."""
+    time, true = twists(12.0, 1, stand=0.5)
+    drive = roll(C3P, time, true, parts=1)
+    rates = np.array([filtered(rate, 0.06) for rate in (drive.wheel_rate, drive.steering_rate)])
+    gone = rates.copy()
+    gone[:, begin:begin + missing] = np.nan
+    after = slice(begin + missing, begin + missing + 30)
+    error = []
+    for wheel_rate, steering_rate in (rates, gone):
+        odometry = Odometry(C3P, SYNCHRONOUS)
+        twist = np.array([odometry.step(time[k], drive.steering[k], drive.wheel[k], wheel_rate[k],
+                                        steering_rate[k]).twist for k in range(after.stop)])
+        error.append(np.abs(twist - drive.twist[:after.stop])[after].max())
+    # the change is low-passed over 20 ms, in which the twist is as late as the rates
+    assert error[1] < error[0] + 0.15
+
+
 def test_a_lag_stays_known_at_standstill():
     time, true = twists(8.0, 0, stand=0.5)
     drive = roll(C3P, time, true, parts=1)
