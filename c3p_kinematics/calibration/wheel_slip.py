@@ -125,7 +125,11 @@ def slip_notes(robot: CasterRobot, slip: Array, change: Array, deviation: Array)
                     f'(rms), which explains {explained:.0f} % of the squared residuals: the '
                     'interval of its radius does not contain slip to one side; check its load, '
                     'tyre and torque, and drive again')
-    apart = odd_wheels(change, deviation)
+    # what no encoder measures stays as described, and says nothing of the others
+    measured = robot.wheel_encoder
+    apart = np.zeros(robot.count)
+    if measured.any():
+        apart[measured] = odd_wheels(change[measured], deviation[measured])
     for i in np.flatnonzero(apart):
         if i != wheel:
             off = f'{100.0 * change[i] / robot.wheel_radius[i]:+.1f}'.replace('-', '−')

@@ -155,6 +155,13 @@ def test_names_of_joints_stay_as_they_are():
     assert f'{robot.wheel_joints[1]} has a radius −3.0 % off, 10 standard deviations' in text
 
 
+def test_wheels_without_an_encoder_are_not_compared():
+    """Their radii stay as described, while those of worn tyres are smaller."""
+    robot = replace(C3P, wheel_encoder=[True, True, False])
+    smaller = np.array([-0.1, -0.1, 0.0]) * C3P.wheel_radius
+    assert slip_notes(robot, np.zeros((3, 2)), smaller, 0.015 * C3P.wheel_radius) == []
+
+
 def test_a_few_windows_name_no_wheel():
     assert not wheel_slip(np.ones((19, 3)), np.ones((19, 3, 3))).any()
     assert not wheel_slip(np.zeros((50, 3)), np.ones((50, 3, 3))).any()
