@@ -362,7 +362,7 @@ class ModuleGains(CheckedSettings):
         Input delay that modules assumes [s].
     """
 
-    gain: float = setting(20.0, bounds=(0.1, 100.0), parameter='modules.gain')
+    gain: float = setting(15.0, bounds=(0.1, 100.0), parameter='modules.gain')
     observer: float = setting(30.0, bounds=(0.1, 50.0), parameter='modules.observer')
     steering_gain: float = setting(60.0, bounds=(0.1, 500.0), parameter='modules.steering_gain')
     steering_lead: float = setting(0.06, bounds=(0.01, 1.0), parameter='modules.steering_lead')
