@@ -24,9 +24,6 @@ from c3p_description.model import Array, CasterRobot
 # the margin of phase is 60°
 GAIN = 1.5
 
-# time constant of the model where the wheels' lag is not known, s
-USUAL_LAG = 0.05
-
 # speed at a wheel's rim by which it stays behind the model, from which on it slows all, m/s
 LATE = 0.15
 
@@ -42,7 +39,8 @@ class WheelFollowing:
     ----------
     robot : CasterRobot
     lag : float, s
-        Time constant of the wheels, 0 where it is not known.
+        Time constant T of the wheels. 0: it is unknown, or their drives follow at once; feedback
+        that is a cycle late would make these oscillate, and there is none.
     gain : float, 1
         k; 0 passes commands on.
 
@@ -54,7 +52,7 @@ class WheelFollowing:
     Examples
     --------
     >>> from c3p_description import load
-    >>> following = WheelFollowing(load('swerve'), 0.0)
+    >>> following = WheelFollowing(load('swerve'), 0.05)
     >>> rolled = np.full(4, 2.0)
     >>> rates = np.array([0.4, 0.4, 0.4, 0.0])  # after a cycle, one of them is late
     >>> following.step(rolled, np.zeros(4), 0.01).tolist()
@@ -66,8 +64,8 @@ class WheelFollowing:
     def __init__(self, robot: CasterRobot, lag: float, gain: float = GAIN) -> None:
         """Start at rest."""
         self._robot = robot
-        self._lag = lag or USUAL_LAG
-        self._gain = gain
+        self._lag = lag
+        self._gain = gain if lag > 0.0 else 0.0
         self.forget()
 
     def forget(self) -> None:
@@ -88,6 +86,8 @@ class WheelFollowing:
             Until the next cycle.
         """
         robot = self._robot
+        if not self._gain:
+            return commanded
         if not commanded.any() and np.all(np.abs(self._model) * robot.wheel_radius < STANDS):
             # standing drives get zero, and not the noise of their rates
             self.forget()
@@ -95,7 +95,7 @@ class WheelFollowing:
         known = robot.driven & np.isfinite(measured)
         behind = np.where(known, self._model - np.where(known, measured, 0.0), 0.0)
         late = float(np.max(np.abs(behind) * robot.wheel_radius, initial=0.0)) / LATE
-        self.scale = min(1.0, max(0.0, 2.0 - late)) if self._gain else 1.0
+        self.scale = min(1.0, max(0.0, 2.0 - late))
         followed = self.scale * commanded
         most = LATE / robot.wheel_radius
         command = followed + self._gain * np.clip(behind, -most, most)

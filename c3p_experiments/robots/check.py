@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from c3p_controller import AUTO, chosen_law
+from c3p_controller import AUTO, chosen_law, law_named
 from c3p_description.model import CasterRobot, ModelError
 from c3p_description.reading.loader import WHAT, describe, describes_urdf
 from c3p_description.reading.notes import Note
@@ -102,10 +102,12 @@ def check_robot(source: str, options: Mapping[str, Any], controller: str = AUTO)
     """
     Read the robot `source` with `options` and find its abilities; `with_battery` drives it.
 
-    Errors as `read_robot`.
+    Errors as `read_robot`, and ModelError for a `controller` of other wheels.
     """
     robot, notes = read_robot(source, options)
     _check_masses(robot, notes)
+    if controller != AUTO:
+        law_named(controller).check_wheels(robot)
     ability = ability_of(robot)
     return RobotCheck(source, robot, notes, ability, pace_of(robot, ability.travel),
                       controller=chosen_law(controller, robot))

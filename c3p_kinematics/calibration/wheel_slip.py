@@ -125,7 +125,7 @@ def slip_notes(robot: CasterRobot, slip: Array, change: Array, deviation: Array)
                     f'(rms), which explains {explained:.0f} % of the squared residuals: the '
                     'interval of its radius does not contain slip to one side; check its load, '
                     'tyre and torque, and drive again')
-    # what no encoder measures stays as described, and is no measure of the others
+    # radii that no encoder measures stay as described; the others are not compared with them
     measured = robot.wheel_encoder
     apart = np.zeros(robot.count)
     if measured.any():

@@ -120,7 +120,7 @@ def swings(robot, limits, seed, count, unequal, spin=0.0, gain=0.0):
     found = []
     # half of them before the last one has ended
     axes, modules = LaggingAxes(robot, seed, unequal), ModuleSteering(robot, limits)
-    following = WheelFollowing(robot, 0.0, gain)
+    following = WheelFollowing(robot, WHEEL_LAG, gain)
     speed = rng.uniform(0.2, 1.0)
     angle = rng.uniform(-np.pi, np.pi)
     for k in range(count + 1):
@@ -160,7 +160,7 @@ def test_wheels_that_differ_by_a_fifth_swing_the_platform_less_with_their_rates_
 
 
 def test_a_blocked_wheel_slows_the_others_and_a_robot_that_is_to_stand_gets_zeros():
-    following = WheelFollowing(SWERVE, 0.0)
+    following = WheelFollowing(SWERVE, WHEEL_LAG)
     rates, radius = np.zeros(4), SWERVE.wheel_radius[0]
     command = np.full(4, 1.0 / radius)
     fastest = 0.0
@@ -180,7 +180,7 @@ def test_a_blocked_wheel_slows_the_others_and_a_robot_that_is_to_stand_gets_zero
 
 @pytest.mark.parametrize('factor', [-1.0, 180.0 / np.pi, 0.0])
 def test_rates_of_a_wrong_sense_or_unit_do_not_run_away_and_the_robot_stops(factor):
-    following = WheelFollowing(SWERVE, 0.0)
+    following = WheelFollowing(SWERVE, WHEEL_LAG)
     rates, radius = np.zeros(4), SWERVE.wheel_radius[0]
     speed = []
     for k in range(600):
@@ -192,8 +192,17 @@ def test_rates_of_a_wrong_sense_or_unit_do_not_run_away_and_the_robot_stops(fact
     assert asked.tolist() == [0.0] * 4 and speed[-1] < 1e-3
 
 
-def test_a_wheel_without_a_rate_gets_its_command():
+def test_drives_that_follow_at_once_get_the_commands():
+    """As mock hardware does: feedback that is a cycle late would swing by −k a cycle."""
     following = WheelFollowing(SWERVE, 0.0)
+    asked = np.zeros(4)
+    for command in (np.full(4, 3.0), np.full(4, 5.0), np.array([1.0, -2.0, 3.0, 0.0])):
+        asked = following.step(command, asked, DT)
+        assert asked.tolist() == command.tolist() and following.scale == 1.0
+
+
+def test_a_wheel_without_a_rate_gets_its_command():
+    following = WheelFollowing(SWERVE, WHEEL_LAG)
     command = np.full(4, 3.0)
     for _ in range(20):
         asked = following.step(command, np.full(4, np.nan), DT)
