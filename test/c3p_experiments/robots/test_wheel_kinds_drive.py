@@ -81,13 +81,18 @@ def test_the_eight_of_an_axle_does_not_slide_wherever_the_frame_is(by):
 
 
 def test_a_robot_whose_axle_is_elsewhere_drives_its_figure_eight():
-    robot = displaced('amr', [0.2, 0.0])
-    pace = pace_of(robot, ability_of(robot).travel)
-    task, = [one for one in tasks(robot, pace) if one.name == 'figure_eight']
-    outcome = drive(RobotBench(robot, Conditions(controller=chosen_law(AUTO, robot))), task, pace)
-    assert outcome.reached, outcome.failure
-    # as with the axle in the origin, 6 cm: the curvature of the rings begins at once
-    assert outcome.metrics['ground_truth_path_error_max_m'] < 0.08
+    errors = []
+    for away in ([0.0, 0.0], [0.2, 0.0]):
+        robot = displaced('amr', away)
+        pace = pace_of(robot, ability_of(robot).travel)
+        task, = [one for one in tasks(robot, pace) if one.name == 'figure_eight']
+        outcome = drive(RobotBench(robot, Conditions(controller=chosen_law(AUTO, robot))), task,
+                        pace)
+        assert outcome.reached, outcome.failure
+        errors.append(outcome.metrics['ground_truth_path_error_max_m'])
+    # the curvature of the rings begins at once, which no motor can: 11 and 14 cm, as pivots are
+    # farther from an origin that is not on the axle
+    assert max(errors) < 0.16 and errors[1] < 1.4 * errors[0]
 
 
 def test_fixed_wheels_with_rounded_angles_bar_one_motion():

@@ -81,7 +81,9 @@ def test_true_slip_is_no_driving_without_faults(bench):
     # every patch of oil makes a wheel slip
     drive = quiet_drive(bench.robot, 'oil', 4, 20.0, bench.conditions)
     assert isinstance(drive, QuietDrive) and drive.time < 19.0
-    assert drive.slip_alarms > 0 and drive.false_alarms == 0 and drive.largest < 1.0
+    assert drive.slip_alarms > 0 and drive.false_alarms == 0
+    # where a slip ends the statistic may pass its limit for less than its persistence
+    assert drive.largest < 1.2
 
 
 def test_a_robot_that_falls_over_ends_its_drive_and_not_the_experiment(bench):
