@@ -45,7 +45,8 @@ from c3p_experiments.loop.report import NEVER
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / 'README.md', ROOT / 'docs' / 'experiments.md'
 OTHERS = tuple(ROOT / 'docs' / f'{name}.md' for name in (
-    'controllers', 'fewer_motors', 'limits', 'predictive', 'robots', 'traction'))
+    'controllers', 'fewer_motors', 'limits', 'predictive', 'real_robots', 'robots',
+    'slip_and_faults', 'traction'))
 DATA = ROOT / 'docs' / 'figures.json'
 # laws of the suite: heading of their column, the default law first
 CONTROLLERS = {name: law_named(name).title or name for name in reversed(BUILT_IN)}
@@ -195,8 +196,11 @@ def cell_text(cell: str | Cell, runs: Runs) -> str:
     values = [run[cell.figure] for run in seeds.values()]
     if cell.kind == 'seeds':
         return str(len(values))
+    if cell.kind == 'sum':
+        return f'{math.fsum(value for value in values if value is not None):.{cell.digits}f}'
     if cell.kind == 'count':
-        return f'{sum(bool(value) for value in values)} of {len(values)}'
+        known = [bool(value) for value in values if value is not None]
+        return f'{sum(known)} of {len(known)}'
     if cell.kind == 'p90':
         return shown_or_never(quantile([math.inf if value is None else value
                                         for value in values], 0.9), cell.digits)

@@ -87,11 +87,16 @@ def test_a_figure_in_a_text_is_median_and_worst_of_its_row():
 
 def test_cells_of_a_study_are_middle_count_or_number_of_seeds():
     runs = {'a study': {'a case': {'0': {'x': 1.0}, '1': {'x': 0.0}, '2': {'x': 0.5}}}}
-    for kind, text in (('middle', '0.5 / 1.0'), ('count', '2 of 3'), ('seeds', '3')):
+    for kind, text in (('middle', '0.5 / 1.0'), ('count', '2 of 3'), ('seeds', '3'),
+                       ('sum', '1.5')):
         assert figures.cell_text(Cell('a study', 'a case', 'x', 1, kind), runs) == text
     # of which nine tenths are at most that
     assert figures.cell_text(Cell('a study', 'a case', 'x', 2, 'p90'), runs) == '0.90'
-    runs['a study']['a case']['3'] = {'x': None}
+    # where there was nothing to be right or wrong about it counts for neither
+    runs['a study']['a case']['0']['x'] = None
+    assert figures.cell_text(Cell('a study', 'a case', 'x', 1, 'count'), runs) == '1 of 2'
+    assert figures.cell_text(Cell('a study', 'a case', 'x', 1, 'sum'), runs) == '0.5'
+    # and is never reached
     assert figures.cell_text(Cell('a study', 'a case', 'x', 2, 'p90'), runs) == figures.NEVER
     assert figures.cell_text('text', runs) == 'text'
     assert figures.cell_text(Cell('a study', 'other', 'x'), runs) == figures.MISSING

@@ -58,6 +58,10 @@ class QuietDrive(NamedTuple):
         Alarms at the limit in use: without and with true slip.
     largest : float
         Largest statistic without true slip, per the alarm limit.
+    of_slip : int
+        Alarms of the slip monitor without true slip.
+    largest_of_slip : float
+        Its largest statistic without true slip, per the alarm limit.
     fallen : bool
         The robot has fallen over; the drive counts for nothing.
     """
@@ -68,6 +72,8 @@ class QuietDrive(NamedTuple):
     false_alarms: int
     slip_alarms: int
     largest: float
+    of_slip: int = 0
+    largest_of_slip: float = 0.0
     fallen: bool = False
 
 
@@ -155,14 +161,29 @@ def quiet_drive(robot: CasterRobot, kind: str, seed: int, duration: float,
                  conditions.sensors.timing)
     slipping = lasting_slip(scene.slip, dt)
     statistic = np.where(slipping, 0.0, seen.statistic)
-    begins = np.flatnonzero(np.diff(seen.alarm.astype(int)) > 0) + 1
+    before = np.where(slipping, 0.0, seen.before)
+    begins = begun(seen.alarm)
     return QuietDrive(
         time=dt * float(np.count_nonzero(~slipping)),
         alarms=false_alarms(statistic, dt, LIMITS),
-        before=false_alarms(np.where(slipping, 0.0, seen.before), dt, LIMITS, 5),
+        before=false_alarms(before, dt, LIMITS, 5),
         false_alarms=int(np.count_nonzero(~slipping[begins])),
         slip_alarms=int(np.count_nonzero(slipping[begins])),
-        largest=float(statistic.max()))
+        largest=float(statistic.max()),
+        of_slip=int(np.count_nonzero(~slipping[begun(seen.slipping)])),
+        largest_of_slip=float(before.max()))
+
+
+def begun(alarm: Array) -> Array:
+    """
+    Return the samples at which an `alarm` (k,) begins.
+
+    Examples
+    --------
+    >>> begun(np.array([True, True, False, True])).tolist()
+    [0, 3]
+    """
+    return np.flatnonzero(np.diff(alarm.astype(int), prepend=0) > 0)
 
 
 def lasting_slip(slip: Array, dt: float) -> Array:

@@ -47,6 +47,8 @@ class Watched(NamedTuple):
         The same of the slip monitor, which does not name kinds.
     suspect : (k,) int array
         Wheel that the slip monitor suspects; −1 for none.
+    slipping : (k,) bool array
+        Alarm of the slip monitor.
     """
 
     alarm: Array
@@ -54,6 +56,7 @@ class Watched(NamedTuple):
     statistic: Array
     before: Array
     suspect: Array
+    slipping: Array
 
 
 class FaultCase(NamedTuple):
@@ -123,6 +126,7 @@ def watch(robot: CasterRobot, joints: Joints, steps: tuple[float, float], timing
     statistic = np.zeros(end - begin)
     before = np.zeros(end - begin)
     suspect = np.full(end - begin, -1)
+    slipping = np.zeros(end - begin, bool)
     for k in range(begin, end):
         found = odometry.step(joints.time[k], joints.steering[k], joints.wheel_angle[k],
                               joints.wheel_rate[k], joints.steering_rate[k])
@@ -133,8 +137,9 @@ def watch(robot: CasterRobot, joints: Joints, steps: tuple[float, float], timing
             probability[k - begin] = faults.probability
         before[k - begin] = found.slip.statistic / found.slip.threshold
         if found.slip.slipping:
+            slipping[k - begin] = True
             suspect[k - begin] = found.slip.suspect
-    return Watched(alarm, probability, statistic, before, suspect)
+    return Watched(alarm, probability, statistic, before, suspect, slipping)
 
 
 def labelled(probability: Array) -> Array:

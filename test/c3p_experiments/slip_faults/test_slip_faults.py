@@ -11,9 +11,15 @@ from c3p_description.model import ModelError
 from c3p_experiments.catalogue import EXPERIMENTS
 from c3p_experiments.loop.conditions import Bench, Conditions
 from c3p_experiments.parallel.workers import Workers
+from c3p_experiments.robots.random_robots import random_robot
 from c3p_experiments.slip_faults.experiment import ROWS, FaultTrials, slip_faults
 from c3p_experiments.slip_faults.page import faults_page
-from c3p_experiments.slip_faults.quiet_driving import QuietDrive, quiet_drive, quiet_drives
+from c3p_experiments.slip_faults.quiet_driving import (
+    QuietDrive,
+    all_driven,
+    quiet_drive,
+    quiet_drives,
+)
 from c3p_experiments.slip_faults.scenes import drive, ring
 from c3p_experiments.slip_faults.scoring import (
     LABELS,
@@ -71,10 +77,19 @@ def test_the_sensors_of_real_robots_raise_no_alarm_and_hide_no_fault():
     for robot, seed in ((real.robot, 11), (ring(real.robot, 4), 12)):
         quiet = quiet_drive(robot, 'clean', seed, 15.0, real.conditions)
         assert quiet.false_alarms == 0 and quiet.time > 14.0
+        assert quiet.of_slip == 0 and 0.0 < quiet.largest_of_slip < 1.0
     found = slip_faults(real, FaultTrials(
         random=(), hours=0.01, faults=1, slips=4, clean=14.0, faulty=4.0, rings=(), drifts=1,
         stuck=1, stuck_span=(2.0, 4.0)), workers=Workers(jobs=1)).metrics
     assert found['missed'] == 0 and found['right_wheel_ratio'] >= 0.9
+
+
+@pytest.mark.parametrize('number, seed, duration', [(800, 160_405, 3.0), (814, 161_100, 3.2)])
+def test_joints_that_are_apart_in_one_sample_raise_no_alarm(number, seed, duration):
+    """As a hard start begins, late rates let one sample last longer than the persistence."""
+    conditions = Conditions(plant='analytic', seed=seed, sensor_profile='real')
+    quiet = quiet_drive(all_driven(random_robot(number)), 'clean', seed, duration, conditions)
+    assert quiet.false_alarms == quiet.of_slip == 0 and quiet.largest > 1.0
 
 
 def test_true_slip_is_no_driving_without_faults(bench):
@@ -84,6 +99,7 @@ def test_true_slip_is_no_driving_without_faults(bench):
     assert drive.slip_alarms > 0 and drive.false_alarms == 0
     # where a slip ends the statistic may pass its limit for less than its persistence
     assert drive.largest < 1.2
+    assert drive.of_slip == 0 and drive.largest_of_slip < 1.0
 
 
 def test_a_robot_that_falls_over_ends_its_drive_and_not_the_experiment(bench):
@@ -136,7 +152,8 @@ def test_true_slips_are_of_one_wheel_and_merged_over_gaps():
 def test_a_score_is_the_first_sure_name():
     alarm, chance = np.zeros(100, bool), np.zeros((100, 3, len(KINDS)))
     alarm[30:], chance[40:, 2, 7], chance[30:40, 2, 4], chance[30:40, 2, 7] = True, 1.0, 0.5, 0.5
-    seen = Watched(alarm, chance, alarm * 3.0, alarm * 2.0, np.where(alarm, 1, -1))
+    seen = Watched(alarm, chance, alarm * 3.0, alarm * 2.0, np.where(alarm, 1, -1),
+                   alarm)
     case = score('steering encoder drift', 5, 2, seen, 20, 100, 0.005)
     assert case.found == pytest.approx(0.05) and case.named_after == pytest.approx(0.1)
     assert case.wheel and case.name and LABELS[case.named] == 'steering encoder drift'
