@@ -29,8 +29,8 @@ RIGHT = Wiring('', '', (), (0, 1, 2, 3), (0, 1, 2, 3), ONES, ONES, (0.0,) * 4)
 def test_it_stops_in_the_first_metre_and_is_named(text):
     wiring = next(w for w in wirings(3) if w.text() == text)
     found = drive(C3P, wiring, (1.0, 1.0, 0.8), SensorSettings.real(), seed=2)
-    # the encoders of wheels 1 and 3 exchanged take longest: of 16 seeds 0.12 m (median) and at most
-    # 0.75 m; the others of these seeds stop in 0.1 m
+    # the encoders of wheels 1 and 3 exchanged take longest: of 16 seeds 0.12 m (median) and at
+    # most 0.75 m; the others stop in 0.1 m with this seed
     assert found.stopped and not found.reached and found.path < 1.0
     assert found.report.likely[0].wiring == wiring
     guilty = wiring.casters or range(3)
