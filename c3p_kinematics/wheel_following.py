@@ -40,7 +40,7 @@ class WheelFollowing:
     robot : CasterRobot
     lag : float, s
         Time constant T of the wheels. 0: it is unknown, or their drives follow at once; feedback
-        that is a cycle late would make these oscillate, and there is none.
+        that is a cycle late would make these oscillate, so that commands pass on.
     gain : float, 1
         k; 0 passes commands on.
 

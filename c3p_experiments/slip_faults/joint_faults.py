@@ -50,8 +50,8 @@ class JointFault(NamedTuple):
     put : function of Tape and FaultPlace
         Changes the columns of the caster of a copy of a tape.
     kinds : sequence of str
-        Of `fault_report.KINDS`, those that are right: what residuals cannot tell is right, too;
-        none if the monitor has no such kind.
+        Of `fault_report.KINDS`, those that are right: those that residuals do not distinguish are
+        both right; empty if the monitor does not have this kind.
     lasts : float, s
         Time in which it must be found; default: to the end.
     """

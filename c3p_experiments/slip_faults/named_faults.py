@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What odometry says of a fault in a tape: whether it is found, and as what it is named."""
+"""Verdict of odometry on a fault in a tape: found or not, and the name it gets."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BEGINS, ROLLS, STEP = (5.0, 10.0), 0.05, 0.01
 
 class Naming(NamedTuple):
     """
-    What became of a fault.
+    Verdict on a fault.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ def first_rolling(robot: CasterRobot, tape: Tape, caster: int, rng: np.random.Ge
 def naming(robot: CasterRobot, tape: Tape, fault: JointFault, sensors: SensorSettings, seed: int
            ) -> Naming:
     """
-    Return what odometry by a wrong description of a robot says of a fault in a tape.
+    Return the verdict of odometry by a wrong description of a robot on a fault in a tape.
 
     Parameters
     ----------
@@ -75,7 +75,8 @@ def naming(robot: CasterRobot, tape: Tape, fault: JointFault, sensors: SensorSet
     >>> from c3p_experiments.slip_faults.joint_faults import FAULTS
     >>> from c3p_experiments.slip_faults.tapes import record
     >>> c3p = load_casters('c3p')
-    >>> naming(c3p, record(c3p, 1, 12.0, 'analytic'), FAULTS['wheel × 2'], SensorSettings(), 1)[1:]
+    >>> stuck = FAULTS['wheel encoder stuck']
+    >>> naming(c3p, record(c3p, 1, 12.0, 'analytic'), stuck, SensorSettings(), 1)[1:]
     (True, True)
     """
     rng = np.random.default_rng([11, seed])
