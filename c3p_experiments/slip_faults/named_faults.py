@@ -45,7 +45,11 @@ class Naming(NamedTuple):
 
 
 def first_rolling(robot: CasterRobot, tape: Tape, caster: int, rng: np.random.Generator) -> int:
-    """Return the instant of the tape at which a fault of a caster begins."""
+    """
+    Return the instant of the `tape` at which a fault of a `caster` of the `robot` begins.
+
+    It is drawn from `rng`, and then the first one at which the wheel rolls.
+    """
     step = round(STEP / PERIOD)
     begin = int(rng.uniform(*BEGINS) / PERIOD)
     speed = np.abs(tape.wheel_rate[begin::step, caster]) * robot.wheel_radius[caster]

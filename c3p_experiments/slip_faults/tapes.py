@@ -114,7 +114,11 @@ class TapePlant:
 
 def sensed(robot: CasterRobot, tape: Tape, settings: SensorSettings, seed: int
            ) -> list[tuple[float, JointSample]]:
-    """Return the samples that arrive from sensors with `settings`, each with its true time."""
+    """
+    Return the samples that arrive while a `robot` moves as on its `tape`, each with its true time.
+
+    The sensors have `settings`; `seed` is that of their errors.
+    """
     sensors = SensedPlant(TapePlant(robot, tape), settings, seed)
     torque = np.zeros(robot.efforts)
     found = []
