@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from c3p_bags.runs.agreement import SAME
+from c3p_kinematics._uncertainty_kernels import CHANGES
 from c3p_kinematics.joint_channels import RateLag
 from c3p_kinematics.odometry import Odometry, OdometryEstimate
 from c3p_kinematics.singularity import length_scale
@@ -45,7 +46,7 @@ RESUMED = Spread(2.0, 1.6)
 LAG_CHANGES = 0.1
 
 # time after which the low-passed change of the rates has forgotten a gap, ns
-FORGOTTEN = 100_000_000
+FORGOTTEN = round(1e9 * CHANGES)
 
 # change of the twist relative to its root mean square over the last tenth of a second, at most
 SUDDEN = 3.0

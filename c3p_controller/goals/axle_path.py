@@ -108,12 +108,8 @@ class PathOfAxle:
     def at(self, sigma: Array) -> tuple[Array, Array]:
         """Return poses and derivatives; see `Path`."""
         poses, rates = self.base.at(sigma)
-        lever_x, lever_y = _lever(self.axle, poses[:, 2])
-        turn = rates[:, 2]
-        return (np.column_stack([poses[:, 0] + lever_x, poses[:, 1] + lever_y,
-                                 poses[:, 2] + self.axle.direction]),
-                np.column_stack([rates[:, 0] - turn * lever_y, rates[:, 1] + turn * lever_x,
-                                 turn]))
+        yaw = poses[:, 2]
+        return _beside(poses, rates, _lever(self.axle, yaw), yaw + self.axle.direction)
 
 
 def of_base(axle: FixedAxle, poses: Array, rates: Array) -> tuple[Array, Array]:
@@ -123,18 +119,23 @@ def of_base(axle: FixedAxle, poses: Array, rates: Array) -> tuple[Array, Array]:
     With the middle m of the axle in ``base_link``, ``p − R m`` and ``v − ω ẑ×R m``.
     """
     yaw = poses[:, 2] - axle.direction
-    lever_x, lever_y = _lever(axle, yaw)
+    return _beside(poses, rates, -_lever(axle, yaw), yaw)
+
+
+def _beside(poses: Array, rates: Array, lever: Array, yaw: Array) -> tuple[Array, Array]:
+    """Return poses and rates (k, 3) of the points at levers (2, k) on the floor, at yaws (k,)."""
+    x, y = lever
     turn = rates[:, 2]
-    return (np.column_stack([poses[:, 0] - lever_x, poses[:, 1] - lever_y, yaw]),
-            np.column_stack([rates[:, 0] + turn * lever_y, rates[:, 1] - turn * lever_x, turn]))
+    return (np.column_stack([poses[:, 0] + x, poses[:, 1] + y, yaw]),
+            np.column_stack([rates[:, 0] - turn * y, rates[:, 1] + turn * x, turn]))
 
 
-def _lever(axle: FixedAxle, yaw: Array) -> tuple[Array, Array]:
-    """Return R m, from the origin of ``base_link`` to the axle on the floor at yaws (k,), m."""
+def _lever(axle: FixedAxle, yaw: Array) -> Array:
+    """Return R m, from ``base_link`` to the axle on the floor at yaws (k,), (2, k), m."""
     c = np.cos(yaw)
     s = np.sin(yaw)
     x, y = axle.point.tolist()
-    return c * x - s * y, s * x + c * y
+    return np.array([c * x - s * y, s * x + c * y])
 
 
 class AxlePathController(PathController):

@@ -213,7 +213,9 @@ def learn(block, parameters, steering, rolled, turned):
     late = learner.late[0]
     changing = learner.changing[0]
     shown = learner.shown[0]
-    verdict, square, gain = DROPPED, 0.0, 0.0
+    verdict = DROPPED
+    square = 0.0
+    gain = 0.0
     if whiten(parameters, learner, 0.0, shown):
         forget(learner.covariance, learner.cross, learner.forgotten)
         # a window contradicts the estimate without what ages might have done to it: that may as

@@ -21,7 +21,9 @@ from c3p_simulation.plants.sensors import SensorSettings
 
 def axis(observer, steps, delay, force, times):
     """Move an axis exactly, whose acceleration `force` is sent at `times` and acts later."""
-    angle, rate, fine = 0.0, 0.0, 1e-4
+    angle = 0.0
+    rate = 0.0
+    fine = 1e-4
     sent = []
     last = 0.0
     for now in times[:steps]:

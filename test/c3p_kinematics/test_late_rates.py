@@ -56,7 +56,9 @@ def test_the_lag_of_the_rates_is_measured(name, kind, lag):
 @pytest.mark.parametrize(('kind', 'lag'), [(filtered, 0.06), (delayed, 0.03)])
 def test_the_twist_is_not_late_and_states_its_error(name, kind, lag):
     robot = ROBOTS[name]
-    square, expected, without = [], [], []
+    square = []
+    expected = []
+    without = []
     for seed in range(4):
         _, error, covariance = driven(robot, lambda rates: kind(rates, lag), seed)
         late = driven(robot, lambda rates: kind(rates, lag), seed,
