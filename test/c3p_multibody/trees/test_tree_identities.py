@@ -19,6 +19,7 @@ from c3p_multibody.trees import (
     joint_wrenches,
     kinetic_energy,
     momentum,
+    point_bias_acceleration,
     point_jacobian,
     rnea,
     solve,
@@ -51,6 +52,26 @@ def test_forward_dynamics_undo_inverse_dynamics(seed):
     scale = np.linalg.cond(crba(tree, q)) * np.abs(qdd).max()
     close(aba(tree, q, qd, tau), qdd, scale)
     close(forward_composite(tree, q, qd, tau), qdd, scale)
+
+
+@given(SEEDS)
+def test_kanes_generalized_forces_add_up_to_zero(seed):
+    """Kelly (16), f + f* = 0, by partial velocities: without Newton-Euler or composite bodies."""
+    tree = random_tree(seed)
+    q, qd, qdd = random_state(tree, seed)
+    poses = forward_kinematics(tree, q)
+    active = rnea(tree, q, qd, qdd)
+    inertial = np.zeros(tree.count)
+    for k, body in enumerate(tree.bodies):
+        # columns are the partial velocities of the centre of mass and of the body
+        partial = point_jacobian(tree, q, body.name, body.com)
+        accel = partial @ qdd + point_bias_acceleration(tree, q, qd, body.name, body.com)
+        turn = partial[3:] @ qd
+        inertia = poses.rotation[k] @ np.asarray(body.inertia) @ poses.rotation[k].T
+        active += body.mass * partial[:3].T @ tree.gravity
+        inertial -= body.mass * partial[:3].T @ accel[:3]
+        inertial -= partial[3:].T @ (inertia @ accel[3:] + np.cross(turn, inertia @ turn))
+    close(active + inertial, np.zeros(tree.count), np.abs(active).max() * 10)
 
 
 @given(SEEDS)
