@@ -261,6 +261,9 @@ class PredictiveParameters(CheckedSettings):
         Weight of the yaw rate error [s²/rad²].
     torque_weight : float
         Weight of the wheel torques [1/(N·m)²].
+    torque_rate_weight : float
+        Weight of the rates of the wheel torques [s²/(N·m)²]; against wear, noise and heat of
+        torques that vary more than the path needs.
     alignment_weight : float
         Weight of the angle between casters and the desired directions of their pivots; with 0
         casters that roll backwards stay so.
@@ -305,22 +308,24 @@ class PredictiveParameters(CheckedSettings):
     latency: float = setting(0.01, bounds=(0.0, 1.0), parameter='mpc.latency')
     estimate_latency: bool = setting(True, parameter='mpc.estimate_latency')
     latency_max: float = setting(0.15, bounds=(0.01, 0.25), parameter='mpc.latency_max')
-    across_weight: float = setting(70000.0, bounds=(0.0, 1e7), parameter='mpc.across_weight')
+    across_weight: float = setting(90000.0, bounds=(0.0, 1e7), parameter='mpc.across_weight')
     along_weight: float = setting(1000.0, bounds=(0.0, 1e7), parameter='mpc.along_weight')
     yaw_weight: float = setting(55.0, bounds=(0.0, 1e6), parameter='mpc.yaw_weight')
     across_speed_weight: float = setting(
         40.0, bounds=(0.0, 1e6), parameter='mpc.across_speed_weight')
     along_speed_weight: float = setting(
         26.0, bounds=(0.0, 1e6), parameter='mpc.along_speed_weight')
-    yaw_rate_weight: float = setting(16.0, bounds=(0.0, 1e6), parameter='mpc.yaw_rate_weight')
+    yaw_rate_weight: float = setting(22.0, bounds=(0.0, 1e6), parameter='mpc.yaw_rate_weight')
     torque_weight: float = setting(0.15, bounds=(1e-06, 10000.0), parameter='mpc.torque_weight')
+    torque_rate_weight: float = setting(
+        0.0005, bounds=(0.0, 100.0), parameter='mpc.torque_rate_weight')
     alignment_weight: float = setting(3.5, bounds=(0.0, 10000.0), parameter='mpc.alignment_weight')
     ripple_weight: float = setting(100.0, bounds=(0.0, 1e6), parameter='mpc.ripple_weight')
     final_weight: float = setting(0.25, bounds=(0.0, 100.0), parameter='mpc.final_weight')
     torque_rate: float = setting(120.0, bounds=(1.0, 10000.0), parameter='mpc.torque_rate')
     friction_smoothing: float = setting(
         0.04, bounds=(0.01, 100.0), parameter='mpc.friction_smoothing')
-    bandwidth: float = setting(36.0, bounds=(1.0, 200.0), parameter='mpc.bandwidth')
+    bandwidth: float = setting(30.0, bounds=(1.0, 200.0), parameter='mpc.bandwidth')
     disturbance_bandwidth: float = setting(
         3.5, bounds=(0.1, 200.0), parameter='mpc.disturbance_bandwidth')
     wrench_limit: float = setting(40.0, bounds=(0.0, 1000.0), parameter='mpc.wrench_limit')

@@ -7,6 +7,10 @@ A trajectory is improved by the linear-quadratic problem about it (Gauss-Newton:
 curvature of the dynamics). It is solved backwards in time, with a small box-constrained quadratic
 program at each stage, and rolled out forwards with the feedback of the solution, so that every
 intermediate trajectory is feasible.
+
+The cost of the change of the torques makes those of the step before a part of the state: with
+v = τ_{k−1} and ``½ pᵀW p``, p = τ_k − v, in the cost, Q(x, v, τ) has Q_vv = W and Q_vτ = −W, and the
+value of a step is V(x, v). Nothing else depends on v, so that only these blocks are computed.
 """
 
 from __future__ import annotations
@@ -20,7 +24,7 @@ from c3p_controller.predictive._kernels import (
     linearise,
     roll_out,
 )
-from c3p_controller.predictive.states import TORQUE, TURNING
+from c3p_controller.predictive.states import TORQUE, TORQUE_RATE, TURNING, TURNING_RATE
 from c3p_kernels.compiled import inner
 from c3p_kernels.small import put
 
@@ -145,13 +149,25 @@ def backward(plan, limit, damping):
     free = stage.free
     factor = stage.factor
     column = stage.column
+    rate = stage.rate
+    changed = stage.changed
     gains = plan.gains
+    follows = plan.torque_gains
     vx = plan.value_slope
     vxx = plan.value_curve
+    vt = plan.before_slope
+    vtt = plan.before_curve
+    vtx = plan.mixed_curve
     for j in range(size):
         vx[j] = plan.gradients[steps, j]
         for k in range(size):
             vxx[j, k] = plan.hessians[steps, j, k]
+    for i in range(n):
+        vt[i] = 0.0
+        for j in range(n):
+            vtt[i, j] = 0.0
+        for j in range(size):
+            vtx[i, j] = 0.0
     expected = 0.0
     for k in range(steps - 1, -1, -1):
         ak = plan.by_state[k]
@@ -175,14 +191,18 @@ def backward(plan, limit, damping):
                 qxx[i, j] = total
                 qxx[j, i] = total
         for i in range(n):
-            total = dt[k] * weights[k, TORQUE if i < wheels else TURNING] * torques[k, i]
+            rate[i] = weights[k, TORQUE_RATE if i < wheels else TURNING_RATE] / dt[k]
+            before = torques[k - 1, i] if k > 0 else plan.before[i]
+            changed[i] = rate[i] * (torques[k, i] - before)
+            total = (dt[k] * weights[k, TORQUE if i < wheels else TURNING] * torques[k, i]
+                     + changed[i] + vt[i])
             for m in range(size):
                 total += bk[m, i] * vx[m]
             qu[i] = total
             for j in range(size):
                 total = 0.0
                 for m in range(size):
-                    total += bk[m, i] * va[m, j]
+                    total += bk[m, i] * va[m, j] + vtx[i, m] * ak[m, j]
                 qux[i, j] = total
             stage.lower[i] = -limit[i] - torques[k, i]
             stage.upper[i] = limit[i] - torques[k, i]
@@ -193,12 +213,14 @@ def backward(plan, limit, damping):
                     total += vxx[m, l] * bk[l, i]
                 column[m] = total
             for j in range(n):
-                total = 0.0
+                total = vtt[j, i]
                 for m in range(size):
-                    total += bk[m, j] * column[m]
+                    total += (bk[m, j] * (column[m] + vtx[i, m])
+                              + vtx[j, m] * bk[m, i])
                 quu[j, i] = total
         for i in range(n):
-            quu[i, i] += dt[k] * weights[k, TORQUE if i < wheels else TURNING] + damping
+            quu[i, i] += (dt[k] * weights[k, TORQUE if i < wheels else TURNING] + rate[i]
+                          + damping)
         # feedforward within the box of the torque limits
         step = plan.feedforward[k]
         if not box_step(stage, step):
@@ -216,6 +238,19 @@ def backward(plan, limit, damping):
                     total -= factor[m, i] * column[m]
                 column[i] = total / factor[i, i]
                 gains[k, i, j] = column[i]
+        # and of the torques before: L = H⁻¹ W
+        for j in range(n):
+            for i in range(n):
+                total = rate[j] if i == j and free[i] > 0.0 else 0.0
+                for m in range(i):
+                    total -= factor[i, m] * column[m]
+                column[i] = total / factor[i, i]
+            for i in range(n - 1, -1, -1):
+                total = column[i]
+                for m in range(i + 1, n):
+                    total -= factor[m, i] * column[m]
+                column[i] = total / factor[i, i]
+                follows[k, i, j] = column[i]
         for i in range(n):
             expected += step[i] * qu[i]
         # value function of the previous stage; the damped Quu keeps it an upper model
@@ -228,11 +263,33 @@ def backward(plan, limit, damping):
                 total += gains[k, m, i] * part + qux[m, i] * step[m]
             vx[i] = total
         for i in range(n):
+            total = -changed[i] - rate[i] * step[i]
+            for m in range(n):
+                part = qu[m]
+                for l in range(n):
+                    part += quu[m, l] * step[l]
+                total += follows[k, m, i] * part
+            vt[i] = total
+        for i in range(n):
             for j in range(size):
                 total = 0.0
                 for m in range(n):
                     total += quu[i, m] * gains[k, m, j]
                 va[i, j] = total
+        for i in range(n):
+            for j in range(size):
+                total = -rate[i] * gains[k, i, j]
+                for m in range(n):
+                    total += follows[k, m, i] * (va[m, j] + qux[m, j])
+                vtx[i, j] = total
+            for j in range(i + 1):
+                total = rate[i] if i == j else 0.0
+                total -= rate[i] * follows[k, i, j] + rate[j] * follows[k, j, i]
+                for m in range(n):
+                    for l in range(n):
+                        total += follows[k, m, i] * quu[m, l] * follows[k, l, j]
+                vtt[i, j] = total
+                vtt[j, i] = total
         for i in range(size):
             for j in range(i + 1):
                 total = qxx[i, j]
@@ -258,6 +315,10 @@ def forward_pass(model, plan, wrench, limit, part):
             total = plan.torques[k, i] + part * plan.feedforward[k, i]
             for j in range(size):
                 total += plan.gains[k, i, j] * (tried[k, j] - states[k, j])
+            if k > 0:
+                for j in range(n):
+                    total += plan.torque_gains[k, i, j] * (plan.trial_torques[k - 1, j]
+                                                           - plan.torques[k - 1, j])
             plan.trial_torques[k, i] = min(max(total, -limit[i]), limit[i])
         advance(model, tried[k], plan.trial_torques[k], wrench, plan.dt[k], plan.rate,
                 tried[k + 1])
@@ -279,8 +340,7 @@ def improve(model, plan, start, wrench, limit, iterations, tolerance):
             if abs(torques[k, i]) > limit[i]:
                 torques[k, i] = math.copysign(limit[i], torques[k, i])
     roll_out(model, start, torques, wrench, plan.dt, plan.rate, plan.states)
-    cost = cost_of(model[0], plan.states, torques, plan.rows, plan.weights, plan.dt,
-                   plan.residual)
+    cost = cost_of(model[0], plan, plan.states, torques)
     damping = DAMPING
     done = 0
     for _ in range(iterations):
@@ -300,8 +360,7 @@ def improve(model, plan, start, wrench, limit, iterations, tolerance):
                 part = 1.0
                 for _ in range(STEPS_TRIED):
                     forward_pass(model, plan, wrench, limit, part)
-                    new_cost = cost_of(model[0], plan.trial_states, plan.trial_torques, plan.rows,
-                                       plan.weights, plan.dt, plan.residual)
+                    new_cost = cost_of(model[0], plan, plan.trial_states, plan.trial_torques)
                     # false for NaN: a diverged roll-out is not an improvement
                     if new_cost < cost + LEAST_DECREASE * part * expected:
                         improved = True

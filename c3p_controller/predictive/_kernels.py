@@ -10,10 +10,11 @@ input τ (n,) or, with those of the steering axes, (2n,), steps `dt` (N,) by the
 Reference rows ``[X, Y, φ, Ẋ, Ẏ, ω, χ]``: pose, velocity on the floor and χ, the direction of the
 path. The cost is ½ the sum over the horizon of weighted squares of
 
-    across and along the path, φ, the velocity across and along, ω, τ, and 2 sin(Δ_i/2)
+    across and along the path, φ, the velocity across and along, ω, τ, dτ/dt, and 2 sin(Δ_i/2)
 
 with Δ_i the angle between a caster and the desired direction of its pivot. Without the last term
-a caster that rolls backwards, which is equally exact but unstable, would stay so.
+a caster that rolls backwards, which is equally exact but unstable, would stay so. The rate dτ/dt of
+a step is the change of its torques from those before by the step, (τ_k − τ_{k−1})/dt_k.
 
 Nothing is allocated: work memory is in the states of states.py.
 """
@@ -30,7 +31,9 @@ from c3p_controller.predictive.states import (
     RIPPLE,
     SECOND,
     TORQUE,
+    TORQUE_RATE,
     TURNING,
+    TURNING_RATE,
 )
 from c3p_dynamics._caster_equations import ALONG, COS, RATE, SIN, forward, forward_derivatives
 from c3p_kernels.compiled import inner, kernel
@@ -276,8 +279,16 @@ def dither_at(now, times, size, frequency, dither_out):
 
 
 @kernel
-def cost_of(geometry, states, torques, reference, weights, dt, residual_out):
-    """Return the cost of a trajectory; the last row of `weights` is that of the last state."""
+def cost_of(geometry, plan, states, torques):
+    """
+    Return the cost of a trajectory for the reference and the weights of a Plan.
+
+    The last row of the weights is that of the last state.
+    """
+    reference = plan.rows
+    weights = plan.weights
+    dt = plan.dt
+    residual_out = plan.residual
     total = 0.0
     (steps, m), n = torques.shape, len(geometry)
     for k in range(steps + 1):
@@ -300,6 +311,9 @@ def cost_of(geometry, states, torques, reference, weights, dt, residual_out):
             for i in range(m):
                 weight = weights[k, TORQUE if i < n else TURNING]
                 total += 0.5 * dt[k] * weight * torques[k, i] ** 2
+                before = torques[k - 1, i] if k > 0 else plan.before[i]
+                rate = (torques[k, i] - before) / dt[k]
+                total += 0.5 * dt[k] * weights[k, TORQUE_RATE if i < n else TURNING_RATE] * rate**2
     return total
 
 

@@ -49,7 +49,7 @@ RESTS, DRIVES = 0, 1
 MOTION_SPEED, MOTION_YAW_RATE = 1e-3, 1e-3
 
 # angular frequency of the dither of the reference, rad/s
-SWAY = 2.0 * math.pi * 0.5
+SWAY = 2.0 * math.pi * 0.3
 
 # relative decrease of the cost that ends the iterations
 TOLERANCE = 1e-4
@@ -173,7 +173,7 @@ def resample_plan(s, times, passed):
 @spliced
 def refer(s, geometry, preview, passed, now, dt):
     """
-    Write the reference from ``start`` on, and the weights of ripple.
+    Write the reference from ``start`` on, the weights of ripple, and the torques that are sent.
 
     A preview is sampled from `passed` on, s after its begin; without one the line of a bare twist
     advances by `dt`.
@@ -181,6 +181,7 @@ def refer(s, geometry, preview, passed, now, dt):
     time, pose, velocity = preview
     rows = s.plan.rows
     x = s.start
+    put(s.last, s.plan.before)
     if len(time) > 0:
         sample(time, pose, velocity, s.times, passed, x[2], rows)
     else:

@@ -56,10 +56,10 @@ class PredictiveSettings(PredictiveParameters):
                              f'{self.latency_max}; raise it, or set estimate_latency to false')
 
 
-# amplitude of the dither of the reference's yaw rate, rad/s, 1.6 mrad of its yaw: in a steady
+# amplitude of the dither of the reference's yaw rate, rad/s, 4 mrad of its yaw: in a steady
 # circle the steering angles stand still, and the rounding of their encoders would turn the
 # odometry for the whole ring
-DITHER = 0.005
+DITHER = 0.0075
 
 # a bare twist
 NO_PREVIEW = Preview(np.zeros(0), np.zeros((0, 3)), np.zeros((0, 3)))

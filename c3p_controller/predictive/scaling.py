@@ -161,10 +161,12 @@ def cost_weights(settings: Any, robot: CasterRobot, spanned: bool, fewer: bool, 
     """
     s = settings
     size = 1.0 if spanned or fewer else yaw_scale(robot)
-    torque = s.torque_weight * torque_scale(robot)
+    scale = torque_scale(robot)
+    torque = s.torque_weight * scale
+    rate = s.torque_rate_weight * scale
     # such motors hold casters that roll backwards; turning all of them at once takes torque from
     # the path: worst error 1.3 cm in place of 0.2 cm
     return np.array([s.across_weight, s.along_weight, size * s.yaw_weight, s.across_speed_weight,
                      s.along_speed_weight, size * s.yaw_rate_weight, torque,
                      0.0 if spanned else min(size, 1.0) * s.alignment_weight, torque / turning,
-                     size * s.ripple_weight, 0.0, 0.0, 0.0, 0.0])
+                     size * s.ripple_weight, 0.0, 0.0, 0.0, 0.0, rate, rate / turning])

@@ -20,7 +20,10 @@ from c3p_kernels.state import Number, Parts, state
 TORQUE, ALIGNMENT, TURNING, RIPPLE = 6, 7, 8, 9
 
 # of two driven wheels near one rolling line, the casters of both, and the angle of that line, rad
-COMMON, FIRST, SECOND, LINE, WEIGHTS = 10, 11, 12, 13, 14
+COMMON, FIRST, SECOND, LINE = 10, 11, 12, 13
+
+# of the rates of the torques of wheels and of steering axes
+TORQUE_RATE, TURNING_RATE, WEIGHTS = 14, 15, 16
 
 # samples in the memory of sent torques: a power of two, so that the place of one is a mask, where
 # a remainder would take longer than the rest of `impulse_at`
@@ -147,6 +150,8 @@ class BoxStage(Parts):
     upper: Annotated[Array, 'efforts']
     free: Annotated[Array, 'efforts']       # 1 for a torque between its bounds
     factor: Annotated[Array, 'efforts', 'efforts']  # Cholesky factor of the free rows of H
+    rate: Annotated[Array, 'efforts']       # second derivatives by the change of the torques
+    changed: Annotated[Array, 'efforts']    # first derivatives by that change
     column: Annotated[Array, '6+n']         # of a product
     product: Annotated[Array, '6+n', '6+n']         # V A, and H K in its first rows
 
@@ -160,6 +165,9 @@ class Plan(Parts):
     torques: Annotated[Array, 'steps', 'efforts']   # N·m
     states: Annotated[Array, 'steps+1', '6+n']      # that they give
     gains: Annotated[Array, 'steps', 'efforts', '6+n']      # τ by a deviation of the state
+    # τ by a deviation of the torques of the step before
+    torque_gains: Annotated[Array, 'steps', 'efforts', 'efforts']
+    before: Annotated[Array, 'efforts']     # torques that the first ones follow, N·m
     cost: Number                            # of the trajectory
     iterations: Number                      # of the last solution
     dt: Annotated[Array, 'steps']           # of the steps, s
@@ -176,6 +184,10 @@ class Plan(Parts):
     feedforward: Annotated[Array, 'steps', 'efforts']       # change of the torques, N·m
     value_slope: Annotated[Array, '6+n']    # of the cost from a step on, by its state
     value_curve: Annotated[Array, '6+n', '6+n']
+    # by the torques of the step before, and by these and the state
+    before_slope: Annotated[Array, 'efforts']
+    before_curve: Annotated[Array, 'efforts', 'efforts']
+    mixed_curve: Annotated[Array, 'efforts', '6+n']
     # trial of the line search
     trial_states: Annotated[Array, 'steps+1', '6+n']
     trial_torques: Annotated[Array, 'steps', 'efforts']

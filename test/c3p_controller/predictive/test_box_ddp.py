@@ -151,17 +151,18 @@ def test_gradient_of_the_cost_is_that_of_finite_differences(robot, seed):
     weight[layout.FIRST], weight[layout.SECOND] = 0, n - 1
     weight[layout.LINE] = x[6] + 0.5 * np.pi + rng.normal(0.0, 0.1)
     x[5 + n] = x[6] + rng.normal(0.0, 0.1)
-    plan, r = Plan.new((n, n, 1)), np.empty(6)
+    plan = Plan.new((n, n, 1))
     plan.states[0], plan.rows[0], plan.weights[0] = x, reference, weight
     expanded(plan.block, plan.values, robot.geometry, 0.7)
     gradient, hessian = plan.gradients[0], plan.hessians[0]
 
+    # the same cost as that of a last state
+    both = Plan.new((n, n, 1))
+    both.rows[:], both.weights[:], both.dt[0] = reference, weight, 1.0
+    both.weights[1, :layout.FIRST] *= 0.7
+
     def value(x):
-        both = np.array([x, x])
-        rows = np.array([reference, reference])
-        weights = np.array([weight, 0.7 * weight])
-        weights[1, layout.FIRST:] = weight[layout.FIRST:]
-        return cost.cost_of(robot.geometry, both, np.zeros((1, n)), rows, weights, np.ones(1), r)
+        return cost.cost_of(robot.geometry, both, np.array([x, x]), np.zeros((1, n)))
 
     h = 1e-6
     slope = [(value(x + h * e) - value(x - h * e)) / (2 * h) for e in np.eye(6 + n)]
@@ -171,32 +172,35 @@ def test_gradient_of_the_cost_is_that_of_finite_differences(robot, seed):
     assert np.linalg.eigvalsh(hessian).min() >= -1e-9 * abs(hessian).max()
 
 
-def problem(steps=8):
+def problem(steps=8, rate_weight=0.0):
     robot = load('c3p')
     reference = np.zeros((steps + 1, 7))
     times = 0.03 * np.arange(steps + 1)
     reference[:, 1], reference[:, 4], reference[:, 6] = 0.4 * times, 0.4, np.pi / 2
     weights = np.zeros((steps + 1, layout.WEIGHTS))
     weights[:, :7] = [400.0, 20.0, 5.0, 5.0, 10.0, 1.0, 0.02]
+    weights[:, layout.TORQUE_RATE] = rate_weight
     start = np.array([0.01, -0.02, 0.05, 0.05, 0.2, -0.1, 0.3, -0.2, 0.1])
     plan = Plan.new((robot.count, robot.count, steps))
     plan.rows[:], plan.weights[:], plan.dt[:] = reference, weights, 0.03
     return robot, plan, start
 
 
-def test_the_solution_is_that_of_a_general_solver():
-    robot, plan, start = problem()
+# none, one that changes the torques by up to 0.5 N·m, and one that outweighs everything else
+@pytest.mark.parametrize('rate_weight', [0.0, 1e-3, 1.0])
+def test_the_solution_is_that_of_a_general_solver(rate_weight):
+    robot, plan, start = problem(rate_weight=rate_weight)
+    plan.before[:] = [0.3, -0.2, 0.1]
     steps, n = plan.torques.shape
     model = model_of(robot)
-    found, r = np.zeros((steps + 1, 6 + n)), np.empty(6)
+    found = np.zeros((steps + 1, 6 + n))
     improved(plan.block, plan.values, model, start, np.full(n, 1.2), (200, 0.0))
     torques, reached = plan.torques, plan.cost[0]
 
     def value(flat):
         motion.roll_out(model, start, flat.reshape(steps, n), np.zeros(3), plan.dt, plan.rate,
                         found)
-        return cost.cost_of(robot.geometry, found, flat.reshape(steps, n), plan.rows, plan.weights,
-                            plan.dt, r)
+        return cost.cost_of(robot.geometry, plan, found, flat.reshape(steps, n))
 
     # from elsewhere, by quasi-Newton steps in a box and numeric derivatives
     other = minimize(value, np.full(steps * n, 0.1), method='L-BFGS-B', bounds=[(-1.2, 1.2)] * 24,
@@ -205,7 +209,9 @@ def test_the_solution_is_that_of_a_general_solver():
     # L-BFGS with differences stops within some 1e-5 of a cost near 1
     assert reached <= other.fun * (1 + 1e-6)
     assert reached == pytest.approx(other.fun, rel=1e-3)
-    assert (abs(torques) <= 1.2).all() and (abs(torques) == 1.2).any()
+    # limits act unless the torques hardly change from those before
+    assert (abs(torques) <= 1.2).all()
+    assert (abs(torques) == 1.2).any() == (rate_weight < 1e-3)
 
 
 def test_every_iteration_lowers_the_cost_and_keeps_the_limits():
