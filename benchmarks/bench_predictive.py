@@ -25,7 +25,13 @@ from measuring import Figure, beside, spread
 from c3p_controller.goals.path_controller import PathController, PathGains
 from c3p_controller.predictive._kernels import ALIGNMENT_SPEED, RIPPLE_RATE
 from c3p_controller.predictive.controller import PredictiveController, PredictiveSettings
-from c3p_controller.predictive.states import ALIGNMENT, RIPPLE, TORQUE, WEIGHTS
+from c3p_controller.predictive.states import (
+    ALIGNMENT,
+    RIPPLE,
+    TORQUE,
+    TORQUE_RATE,
+    WEIGHTS,
+)
 from c3p_description.reading.loader import load
 from c3p_experiments.loop.closed_loop import Held, run_loop
 from c3p_experiments.loop.command_sources import GoalSource
@@ -56,7 +62,7 @@ class Recording(PredictiveController):
             for i in range(torques.shape[1]):
                 torques[:, i] = np.interp(times + state.begin[0] - planned, times, torques[:, i])
             self.problems.append((state.start.copy(), torques, state.plan.rows.copy(),
-                                  self.observer.wrench.copy()))
+                                  self.observer.wrench.copy(), state.plan.before.copy()))
         return sent
 
 
@@ -77,8 +83,8 @@ def ours(law):
     # the first round warms the caches
     for _ in range(2):
         times.clear(), busy.clear(), costs.clear()
-        for start, torques, rows, wrench in law.problems:
-            state.start[:], plan.torques[:] = start, torques
+        for start, torques, rows, wrench, before in law.problems:
+            state.start[:], plan.torques[:], plan.before[:] = start, torques, before
             plan.rows[:], law.observer.wrench[:] = rows, wrench
             begin, used = time.perf_counter(), time.thread_time()
             planner.steps.solve(state.block, planner.sizes, law.observer.model,
@@ -90,7 +96,7 @@ def ours(law):
 
 
 def casadi_solver(law):
-    """Return IPOPT on the same problem, as a function of (state, torques, rows, wrench)."""
+    """Return IPOPT on the same problem, as a function of a problem of `Recording`."""
     import casadi as ca
     from casadi_model import motion
 
@@ -127,23 +133,26 @@ def casadi_solver(law):
     stage = ca.Function('stage', [x, row, weight], [cost])
 
     start, push, rows = ca.MX.sym('x0', 6 + n), ca.MX.sym('w', 3), ca.MX.sym('rows', 7, steps + 1)
+    before = ca.MX.sym('b', n)
     torques, now, total = ca.MX.sym('u', n, steps), start, 0.0
     for k in range(steps):
         total += 0.5 * dt * weights[k, TORQUE] * ca.sumsqr(torques[:, k])
+        change = torques[:, k] - (torques[:, k - 1] if k else before)
+        total += 0.5 * weights[k, TORQUE_RATE] / dt * ca.sumsqr(change)
         now = step(now, torques[:, k], push)
         scale = dt if k + 1 < steps else 1.0
         total += scale * stage(now, rows[:, k + 1], weights[k + 1])
     solver = ca.nlpsol('solver', 'ipopt', {
         'x': ca.vec(torques), 'f': total,
-        'p': ca.vertcat(start, push, ca.vec(rows))},
+        'p': ca.vertcat(start, push, before, ca.vec(rows))},
         {'ipopt.print_level': 0, 'print_time': 0, 'ipopt.warm_start_init_point': 'yes',
          'ipopt.tol': 1e-6, 'ipopt.sb': 'yes'})
     limit = np.tile(law.limit, steps)
 
-    def solve(state, torques, rows, wrench):
+    def solve(state, torques, rows, wrench, before):
         begin = time.perf_counter()
         found = solver(x0=torques.ravel(), lbx=-limit, ubx=limit,
-                       p=np.concatenate([state, wrench, rows.ravel()]))
+                       p=np.concatenate([state, wrench, before, rows.ravel()]))
         return time.perf_counter() - begin, float(found['f'])
 
     return solve
@@ -164,7 +173,7 @@ def figures(quick: bool = False) -> list[Figure]:
     peer = []
     for k in chosen:
         begin = time.process_time()
-        solve(*law.problems[k][:4])
+        solve(*law.problems[k])
         peer.append(time.process_time() - begin)
     return [beside('predictive solve of a drive', {'ours': busy[chosen],
                                                    'IPOPT': np.array(peer)}, 'ours',
@@ -190,7 +199,7 @@ def main() -> None:
         return
     # the first second is where the singularity is; the rest is driving
     chosen = np.unique(np.linspace(0, len(times) - 1, sample).astype(int))
-    peer = np.array([solve(*law.problems[k][:4]) for k in chosen])
+    peer = np.array([solve(*law.problems[k]) for k in chosen])
     print(f'{"CasADi + IPOPT, to the end":40} p50 {1e3 * np.median(peer[:, 0]):8.3f} ms   '
           f'p99 {1e3 * np.percentile(peer[:, 0], 99):8.3f} ms')
     print(f'ratio of the medians {np.median(peer[:, 0]) / np.median(times[chosen]):.0f}')
