@@ -12,6 +12,7 @@ the rolling constraints in windows of 2.5 cm, summed since the start until it is
 from __future__ import annotations
 
 import math
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -309,10 +310,9 @@ class WiringMonitor:
             order = np.argsort(-probability[1:], kind='stable')
             likely = tuple(self._likely(1 + int(k)) for k in order if probability[1 + k] >= LEAST)
         sides = self._costs.sides
-        reversing = [text for text, excluded in zip(self._reversing, sides.excluded[1:],
-                                                    strict=True) if excluded == 0.0]
+        reversing = tuple(compress(self._reversing, sides.excluded[1:] == 0.0))
         return WiringReport(bool(window.doubted[0]), float(window.right[0]), likely,
-                            self._residual(0), bool(window.open[0]), tuple(reversing),
+                            self._residual(0), bool(window.open[0]), reversing,
                             float(sides.other[0]))
 
     def _likely(self, k: int) -> LikelyWiring:
