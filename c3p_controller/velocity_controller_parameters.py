@@ -301,7 +301,7 @@ class PredictiveParameters(CheckedSettings):
     """
 
     steps: int = setting(32, bounds=(5, 200), parameter='mpc.steps')
-    iterations: int = setting(2, bounds=(1, 20), parameter='mpc.iterations')
+    iterations: int = setting(3, bounds=(1, 20), parameter='mpc.iterations')
     solve_ahead: bool = setting(False, parameter='mpc.solve_ahead')
     horizon: float = setting(0.8, bounds=(0.1, 5.0), parameter='mpc.horizon')
     period: float = setting(0.01, bounds=(0.001, 0.1), parameter='mpc.period')
