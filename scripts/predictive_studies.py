@@ -114,7 +114,7 @@ ABLATIONS: dict[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
     '… and friction smoothing 0.05 rad/s in place of 0.04': (IDEAL, {'friction_smoothing': 0.05}),
     '… and no weight of the alignment': (IDEAL, {'alignment_weight': 0.0}),
     '… and ten times the torque weight': (IDEAL, {'torque_weight': 1.5}),
-    '… and 8 iterations in place of 2': (IDEAL, {'iterations': 8}),
+    '… and 8 iterations in place of 3': (IDEAL, {'iterations': 8}),
     '… and 30 iterations, to convergence': (IDEAL, {'iterations': 30}),
     '30 iterations, real encoders and delay': ({}, {'iterations': 30}),
     'ideal encoders, no delay, friction smoothing 0.5 rad/s': (IDEAL,
