@@ -162,10 +162,14 @@ def forget(state: Channels) -> None:
     state.since[:] = math.inf
 
 
+def known_lags(state: Channels) -> Array:
+    """Return of steering axes and wheels (2,) whether the lag of their rates is known."""
+    return state.lag_deviation < LAG_KNOWN * state.lag_prior
+
+
 def rate_lag(state: Channels, changes: Array) -> RateLag:
     """Return the lag of the rates; `changes` (3, 3) is the mean square change of the twist."""
-    known = state.lag_prior == 0.0 or bool(
-        np.any(state.lag_deviation < LAG_KNOWN * state.lag_prior))
+    known = state.lag_prior == 0.0 or bool(known_lags(state).any())
     deviation = float(state.lag_deviation.max()) if known else LAG
     return RateLag(float(state.lag.max()), deviation, known,
                    math.sqrt(float(np.diag(changes).max())))

@@ -21,7 +21,7 @@ import numpy as np
 from c3p_description.model import Array
 from c3p_kinematics import _age_kernels, _time_kernels
 from c3p_kinematics.calibration.words import INTERVAL
-from c3p_kinematics.joint_channels import LAG_KNOWN
+from c3p_kinematics.joint_channels import known_lags
 from c3p_kinematics.odometry_states import Channels
 from c3p_kinematics.time_states import SampleTimes
 
@@ -184,7 +184,7 @@ def report(state: SampleTimes, channels: Channels) -> TimesReport | None:
     """Return the times, None before there is enough motion."""
     if state.windows[0] < ENOUGH:
         return None
-    known = channels.lag_deviation < LAG_KNOWN * channels.lag_prior
+    known = known_lags(channels)
     lag = float(channels.lag[known].max()) if known.any() else math.nan
     return TimesReport(
         state.age.copy(), state.age_deviation.copy(), float(state.changing[0]),

@@ -8,13 +8,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from c3p_bags.runs import mapped
-from c3p_bags.runs.losses import Losses, distinct, losses, related, within
+from c3p_bags.runs.losses import (
+    LONG,
+    Losses,
+    distinct,
+    losses,
+    related,
+    steps,
+    usual_step,
+    within,
+)
 from c3p_bags.runs.metrics import latency as reported_latency
 from c3p_bags.runs.run_log import RunLog
 from c3p_description.model import Array
-
-# an interval longer than this multiple of the usual one has lost samples
-LOST = 1.5
 
 # fraction of commands recorded whole periods after their sample, mostly none, above which the
 # clock of the recorder is simulated: it does not advance within a cycle. The least deviation of a
@@ -73,12 +79,11 @@ class Timing(NamedTuple):
 def timing(log: RunLog) -> Timing:
     """Return the timing of the control loop in a run."""
     time = log.joints.time
-    interval = _steps(time)
-    forward = interval[mapped.where(interval > 0.0)]
-    period = float(np.median(forward)) if len(forward) else 0.0
+    interval = steps(time)
+    period = usual_step(time)
     known = _cycles(log)
-    step = _steps(known)
-    gaps = step[step > LOST * period]
+    step = steps(known)
+    gaps = step[step > LONG * period]
     worst = int(np.argmax(step)) if len(step) else 0
     cycles, answered, at, latency = _answers(log, period)
     unrecorded, unanswered = recording_losses(log)
@@ -87,10 +92,6 @@ def timing(log: RunLog) -> Timing:
         int(np.sum(np.rint(gaps / period) - 1)) if period else 0,
         float(step[worst]) if len(step) else 0.0, float(known[worst]), cycles, answered, at,
         latency, int(np.sum(latency > period)), reported_latency(log))
-
-
-def _steps(time: Array) -> Array:
-    return mapped.computed(lambda before, after: after - before, time[:-1], time[1:])
 
 
 def recording_losses(log: RunLog) -> tuple[Losses, Losses]:

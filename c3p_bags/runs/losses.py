@@ -134,15 +134,21 @@ def losses(stamps: Array, evidence: Array) -> Losses:
 
 def usual_step(stamps: Array) -> float:
     """
-    Return the median time between samples, ns; 0 without two of them.
+    Return the median time between samples in the unit of `stamps`; 0 without two of them.
 
     Examples
     --------
     >>> usual_step(np.array([0, 5, 10, 30, 30, 2]))
     5.0
     """
-    step = np.diff(stamps)
-    return float(np.median(step[step > 0])) if np.any(step > 0) else 0.0
+    step = steps(stamps)
+    forward = step[mapped.where(step > 0)]
+    return float(np.median(forward)) if len(forward) else 0.0
+
+
+def steps(stamps: Array) -> Array:
+    """Return the times (k − 1,) between `stamps` (k,)."""
+    return mapped.computed(lambda before, after: after - before, stamps[:-1], stamps[1:])
 
 
 def gaps(stamps: Array, evidence: Array) -> Array:
@@ -157,7 +163,7 @@ def gaps(stamps: Array, evidence: Array) -> Array:
     >>> gaps(np.array([0, 5, 10, 15, 30, 35]), np.array([0, 5, 7, 10, 15])).tolist()
     [False, False, True, False, True, False]
     """
-    step = np.diff(stamps)
+    step = steps(stamps)
     known = np.searchsorted(
         missing(stamps, evidence) if related(stamps, evidence) else np.zeros(0), stamps)
     # a stamp that goes back begins a new time line, which no sample precedes
