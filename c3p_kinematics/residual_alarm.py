@@ -108,7 +108,8 @@ def alarm_of(estimate: OdometryEstimate, contradiction: Contradiction, joints: S
     values = {one.name: f'{one.probability:.2f}' for one in estimate.wiring.likely}
     if backwards := estimate.wiring.backwards:
         values[BACKWARDS] = ' '.join(joints[i] for i in backwards)
-    return ResidualAlarm(doubt, estimate.wiring.text() or contradiction.text()
-                         or estimate.wiring.side_text() or turns_otherwise(estimate)
-                         or estimate.faults.text(joints)
-                         or estimate.slip.text(joints), values)
+    text = estimate.wiring.text() or contradiction.text() or '; '.join(
+        reason for reason in (estimate.wiring.side_text() or turns_otherwise(estimate),
+                              estimate.faults.text(joints) or estimate.slip.text(joints))
+        if reason)
+    return ResidualAlarm(doubt, text, values)

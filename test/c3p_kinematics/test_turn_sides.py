@@ -10,7 +10,7 @@ from test_fault_monitor import DT, STEERING, WHEEL, broken, counts, drive
 from test_wiring_monitor import FOUR, OPPOSITE, Rolling
 
 from c3p_kinematics.contradiction import Contradiction
-from c3p_kinematics.fault_report import SURE
+from c3p_kinematics.fault_report import KINDS, SURE
 from c3p_kinematics.odometry import Odometry
 from c3p_kinematics.residual_alarm import Doubt, alarm_of, doubt_of
 from c3p_kinematics.wiring_hypotheses import wirings
@@ -57,6 +57,14 @@ def test_the_pose_is_in_doubt_while_no_other_evidence_has_it():
                 assert alarm.doubt is Doubt.DOUBTED and alarm.text == estimate.wiring.side_text()
                 alone += 1
     assert alone > 0
+
+
+def test_a_doubt_about_the_side_does_not_hide_a_fault_without_a_name():
+    estimate = Rolling(FOUR).step()
+    side = estimate.wiring._replace(other_side=0.3, reversing=(ZEROS.text(),))
+    several = estimate.faults._replace(alarm=True, probability=np.zeros((4, len(KINDS))))
+    text = alarm_of(estimate._replace(wiring=side, faults=several), Contradiction(), JOINTS).text
+    assert text.startswith(side.side_text()) and 'more than one wheel slips' in text
 
 
 @pytest.mark.parametrize('robot', [C3P, FOUR], ids=['c3p', 'four'])
