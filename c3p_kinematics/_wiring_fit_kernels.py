@@ -44,6 +44,7 @@ def place_contacts(geometry, costs, k):
         costs.moved[i, 1] = across * s + along * c
         costs.rolled[i, 0] = -roll * s
         costs.rolled[i, 1] = roll * c
+        costs.ahead[i] = along
         whole += along * along + across * across
     return whole
 

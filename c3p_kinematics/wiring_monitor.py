@@ -218,6 +218,8 @@ class WiringMonitor:
         costs.prior[1:-1] = -2.0 * np.log(WRONG * usual / usual.sum())
         costs.prior[-1] = -2.0 * math.log(OTHERWISE_WRONG)
         costs.caster[:] = -1.0
+        free = ~robot.steered & (robot.caster_offset > 0.0)
+        costs.unstable[free] = 1.0 / robot.caster_offset[free]
         costs.steering_of[:] = costs.wheel_of[:] = np.arange(n)
         for array in (costs.steering_sign, costs.wheel_sign, costs.turn_cosine):
             array[:] = 1.0
@@ -243,7 +245,7 @@ class WiringMonitor:
         window = self.window
         sides = costs.sides
         costs.cost[:] = costs.prior
-        for array in (costs.faulty, costs.excluded, costs.misfit, costs.windows,
+        for array in (costs.faulty, costs.excluded, costs.led, costs.misfit, costs.windows,
                       costs.probability, sides.excluded, sides.other, sides.spent, sides.faulty,
                       sides.square, sides.information, sides.right, window.begun, window.turned,
                       window.against, window.doubted, window.proved, window.own):

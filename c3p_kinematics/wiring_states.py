@@ -80,6 +80,8 @@ class WiringCosts(Parts):
     wheel_sign: Annotated[Array, 'k', 'n']
     turn_cosine: Annotated[Array, 'k', 'n']     # of the turn of the zero
     turn_sine: Annotated[Array, 'k', 'n']
+    unstable: Annotated[Array, 'n']         # 1/offset of a free caster, which must trail; else 0
+    led: Annotated[Array, 'k', 'n']         # ln of the growth of its angle while it has led
     cost: Annotated[Array, 'k']             # −2 ln of prior and evidence, above the least
     fault: Annotated[Array, 'k']            # cost of the likeliest fault in the last window
     faulty: Annotated[Array, 'k']           # 1 if it needed a fault in the last window
@@ -93,4 +95,5 @@ class WiringCosts(Parts):
     contact: Annotated[Array, 'n', 2]       # points, base_link, m
     moved: Annotated[Array, 'n', 2]         # their motion, m
     rolled: Annotated[Array, 'n', 2]        # the part of it that the wheels roll, m
+    ahead: Annotated[Array, 'n']            # and of the pivots along the wheels, m
     sides: SideEvidence
