@@ -210,7 +210,15 @@ def share_with_wiring(s):
     faults = s.faults
     whole = 0.0
     most = 0.0
+    # a caster that the faults name is not the one that the residuals alone suspect
     caster = int(slip.suspect[0])
+    share = share_of_caster(s.wiring, caster)
+    if share < 1.0:
+        slip.confidence[0] *= share
+        if slip.confidence[0] <= 0.5:
+            slip.suspect[0] = -1.0
+        for i in range(len(s.weight)):
+            slip.likelihood[i] *= share_of_caster(s.wiring, i)
     for i in range(len(s.weight) if faults.alarm[0] != 0.0 else 0):
         here = 0.0
         for k in range(KINDS):
@@ -226,11 +234,6 @@ def share_with_wiring(s):
     if share >= SURE and faults.suspect[0] >= 0.0:
         s.wiring.proved[0] = 1.0
         return
-    slip.confidence[0] *= share
-    if slip.confidence[0] <= 0.5:
-        slip.suspect[0] = -1.0
-    for i in range(len(s.weight)):
-        slip.likelihood[i] *= share
     if share * most <= 1.0 - share * whole:
         faults.caster[0] = -1.0
     if share * most < SURE:

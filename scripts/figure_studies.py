@@ -7,10 +7,11 @@ from figure_study import Study
 from module_studies import MODULE_TRIANGLE
 from predictive_studies import ABLATION, AHEAD, CIRCLE, DELAY, EIGHT, STARTS
 from robot_studies import CRUISING, OILY, PAIRS, PUBLISHED, SHORT_DRIVES, STRONG
-from sensor_studies import FAULTY_STUDY, QUIET
+from sensor_studies import CONSISTENCY, FAULTY_STUDY, QUIET
 
 STUDIES: dict[str, Study] = {
     'first_seconds': STARTS, 'delays': DELAY, 'ahead': AHEAD, 'short_drives': SHORT_DRIVES,
     'circles': CIRCLE, 'eight': EIGHT, 'ablation': ABLATION, 'pairs': PAIRS, 'strong': STRONG,
     'oil': OILY, 'cruise': CRUISING, 'published': PUBLISHED,
-    'module_triangle': MODULE_TRIANGLE, 'quiet': QUIET, 'faulty': FAULTY_STUDY}
+    'module_triangle': MODULE_TRIANGLE, 'quiet': QUIET, 'faulty': FAULTY_STUDY,
+    'consistency': CONSISTENCY}

@@ -40,7 +40,8 @@ class Cell(NamedTuple):
     case: str
     figure: str
     digits: int = 2
-    # middle: median / worst; p90; count: how often, 'k of n known'; sum; seeds: how many
+    # middle: median / worst; p90; count: how often, 'k of n known'; sum; mean; root: of the mean;
+    # seeds: how many
     kind: str = 'middle'
 
 

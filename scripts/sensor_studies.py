@@ -6,11 +6,13 @@ from __future__ import annotations
 import math
 from functools import cache, partial
 
-from figure_study import Cell, Figures, Study
+from figure_study import PLANTS, Cell, Figures, Study
 
 from c3p_description.model import CasterRobot
 from c3p_description.reading.loader import load_casters
 from c3p_experiments.loop.conditions import Conditions
+from c3p_experiments.real_sensors.drives import TASKS
+from c3p_experiments.real_sensors.squared_errors import squared_errors
 from c3p_experiments.robots.random_robots import random_robot
 from c3p_experiments.slip_faults.joint_faults import FAULTS
 from c3p_experiments.slip_faults.named_faults import naming
@@ -104,3 +106,27 @@ FAULTY_STUDY = Study(
                 for figure in ('found', 'after [s]', 'right wheel', 'right kind'))),
     [(name, *(cell for profile in PROFILES for cell in faulty_cells(name, profile)))
      for name in FAULTS], seeds=FAULTY_DRIVES)
+
+# ---- errors of pose and twist against their covariance, with `real` sensors: 200 drives
+CONSISTENT_FIRST, CONSISTENT_DRIVES = 190_000, 50
+KINDS = ('described', 'learned')
+
+
+def consistent(plant: str, task: str, seed: int) -> Figures:
+    """Return squared errors per expected one, and of the twist in (cm/s)²."""
+    both = squared_errors(plant, task, CONSISTENT_FIRST + seed)
+    return {f'{kind} {name}': scale * getattr(found, name)
+            for kind, found in zip(KINDS, both, strict=True)
+            for name, scale in (('pose', 1.0), ('twist', 1.0), ('along', 1e4), ('across', 1e4))}
+
+
+CONSISTENCY = Study(
+    {f'{task}, {plant}': partial(consistent, plant, task) for task in TASKS for plant in PLANTS},
+    ('drive', 'drives', *(f'{kind}: {figure}' if figure == 'pose' else figure
+                          for kind in KINDS
+                          for figure in ('pose', 'twist', 'twist along, rms [cm/s]', 'across'))),
+    [(f'{task}, `{plant}`', Cell('consistency', f'{task}, {plant}', 'described pose', 0, 'seeds'),
+      *(Cell('consistency', f'{task}, {plant}', f'{kind} {name}', 2, how) for kind in KINDS
+        for name, how in (('pose', 'mean'), ('twist', 'mean'), ('along', 'root'),
+                          ('across', 'root'))))
+     for task in TASKS for plant in PLANTS], seeds=CONSISTENT_DRIVES)

@@ -198,6 +198,9 @@ def cell_text(cell: str | Cell, runs: Runs) -> str:
         return str(len(values))
     if cell.kind == 'sum':
         return f'{math.fsum(value for value in values if value is not None):.{cell.digits}f}'
+    if cell.kind in ('mean', 'root'):
+        mean = statistics.fmean(value for value in values if value is not None)
+        return f'{math.sqrt(mean) if cell.kind == "root" else mean:.{cell.digits}f}'
     if cell.kind == 'count':
         known = [bool(value) for value in values if value is not None]
         return f'{sum(known)} of {len(known)}'
