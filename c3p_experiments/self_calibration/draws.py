@@ -199,6 +199,36 @@ def replay_draw(bench: Bench, drives: Sequence[CalibrationDrive], seed: int) -> 
         (turn_error(before), turn_error(on_mark)))
 
 
+def taught_triangle(bench: Bench, seed: int) -> tuple[Errors, Errors]:
+    """
+    Drive a triangle with a wrong description, before and after a minute of learning.
+
+    Closed loop of a described robot and a plant that differs from it by `ERRORS`, as in
+    `closed_draw`; joints alone teach.
+
+    Parameters
+    ----------
+    bench : Bench
+    seed : int
+        Of the errors, and of the goals of the minute.
+
+    Returns
+    -------
+    before, after : Errors
+        True errors of both triangles, m.
+    """
+    learner = _Learner(bench.robot, bench.odometry().settings)
+
+    def driven(parameters: Array) -> Errors:
+        drive = triangle(bench, plant=_plant(bench, seed), odometry=learner.odometry(parameters))
+        return errors_of(drive, drive.log.ground_truth)
+
+    pupil = learner.odometry()
+    minute(bench, seed, plant=_plant(bench, seed), odometry=pupil)
+    return (driven(parameters_of(bench.robot)),
+            driven(pupil.calibration.parameters.copy()))
+
+
 def closed_draw(bench: Bench, seed: int) -> DrawResult:
     """Drive a wrong robot on the plant in closed loop: before, a minute of learning, after."""
     described = bench.robot
@@ -263,4 +293,5 @@ def taught_drives(bench: Bench, lessons: int) -> Taught:
                   turns(bench, known.MARKED_TURNS), turns(bench, known.TURNS))
 
 
-__all__ = ['ERRORS', 'LINE', 'DrawResult', 'closed_draw', 'replay_draw', 'taught_drives']
+__all__ = ['ERRORS', 'LINE', 'DrawResult', 'closed_draw', 'replay_draw', 'taught_drives',
+           'taught_triangle']

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from module_axes import DT, STEERING_LAG, WHEEL_LAG, LaggingAxes
 
 from c3p_description import load
 from c3p_kinematics.limited_steps import StepLimits, next_rate, straightened_twist
@@ -16,6 +15,13 @@ from c3p_kinematics.module_plan import ALIGNED, BEHIND, PRESSING
 from c3p_kinematics.module_settings import ModuleSettings
 from c3p_kinematics.rolling import rolling_rates
 from c3p_kinematics.wheel_following import LATE, WheelFollowing
+from c3p_simulation.plants.lagging_axes import (
+    DT,
+    STEERING_LAG,
+    WHEEL_LAG,
+    LaggingAxes,
+    reversal_swings,
+)
 
 SWERVE = load('swerve')
 BESIDE = replace(SWERVE, name='beside', lateral_offset=[0.045, -0.045, -0.045, 0.045])
@@ -114,25 +120,10 @@ def test_a_stop_ends_within_the_stated_distance(seed):
     assert not modules.plan.twist.any()
 
 
-def swings(robot, limits, seed, count, unequal, spin=0.0, gain=0.0):
-    """Return the yaw swing of each of `count` random reversals of the command, degrees."""
-    rng = np.random.default_rng(seed)
-    found = []
-    # half of them before the last one has ended
-    axes, modules = LaggingAxes(robot, seed, unequal), ModuleSteering(robot, limits)
-    following = WheelFollowing(robot, WHEEL_LAG, gain)
-    speed = rng.uniform(0.2, 1.0)
-    angle = rng.uniform(-np.pi, np.pi)
-    for k in range(count + 1):
-        twist = np.array([speed * np.cos(angle), speed * np.sin(angle), spin * (-1)**k])
-        begin, yaw = axes.pose[2], []
-        for _ in range(200 if k == 0 else int(rng.integers(20, 120))):
-            command = modules.step(axes.steering, twist, DT)
-            axes.step(command.steering, following.step(command.wheel_rate, axes.wheel_rate, DT))
-            yaw.append(axes.pose[2] - begin)
-        found.append(np.degrees(np.ptp([0.0, *yaw])))
-        angle += np.pi + np.radians(rng.uniform(-4.0, 4.0))
-    return np.array(found[1:])
+def swings(robot, limits, seed, count, unequal, gain=0.0):
+    """Return the yaw swings of random reversals of the command, degrees."""
+    return np.degrees(reversal_swings(LaggingAxes(robot, seed, unequal), limits, count, gain,
+                                      seed))
 
 
 @pytest.mark.parametrize('limits', [ModuleSettings.of(SWERVE), ModuleSettings(**CALM)])

@@ -2,13 +2,13 @@
 """A robot on modules under forward controllers, as ros2_control drives it: joints by topics."""
 
 import numpy as np
-from module_axes import DT, LaggingAxes
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from c3p_controller.module_joints import ModuleJoints
 from c3p_ros.orderly_node import OrderlyNode
+from c3p_simulation.plants.lagging_axes import DT, LaggingAxes
 
 NAME = 'module_controller'
 
