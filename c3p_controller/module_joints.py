@@ -84,39 +84,36 @@ class ModuleJoints:
         return JointCommands(sign * (command.steering[self._steered] - zero),
                              sign * command.steering_rate[self._steered], wheels)
 
-    def stops(self, lower: ArrayLike, upper: ArrayLike, own_lower: ArrayLike = -np.inf,
-              own_upper: ArrayLike = np.inf) -> tuple[Array, Array]:
+    def stops(self, lower: ArrayLike, upper: ArrayLike) -> tuple[Array, Array]:
         """
-        Return the stops (n,) as steering angles, rad, from joint positions.
+        Return the stops (n,) as steering angles, rad: the narrower of those given and the robot's.
 
         Parameters
         ----------
         lower, upper : (1,) or (m,) array_like, rad
-            Joint positions of the stops, one for all steering joints or one for each.
-        own_lower, own_upper : array_like, broadcast to (m,), rad
-            Those of the joints themselves; the narrower ones hold.
+            Joint positions, one for all steering joints or one for each.
 
         Raises
         ------
         ModuleRobotError
-            Another number of values.
+            Another number of values, or nothing is between the stops.
         """
-        found = np.full((2, self._robot.count), np.inf) * [[-1.0], [1.0]]
+        robot = self._robot
+        found = np.array([robot.steering_lower, robot.steering_upper])
         m = len(self._steered)
         for name, given in (('steering_lower', lower), ('steering_upper', upper)):
             if np.size(given) not in (1, m):
                 raise ModuleRobotError(f'{name} has {np.size(given)} values: must be one, or '
                                        f'{m}, one for each of {", ".join(self.steering)}')
         i = self._steered
-        narrow = np.maximum(lower, own_lower), np.minimum(upper, own_upper)
-        if np.any(narrow[0] >= narrow[1]):
+        # a joint that turns against the model exchanges them
+        ends = np.sort([robot.steering_sign[i] * np.broadcast_to(end, m) + robot.steering_zero[i]
+                        for end in (lower, upper)], axis=0)
+        found[:, i] = np.maximum(found[0, i], ends[0]), np.minimum(found[1, i], ends[1])
+        if np.any(found[0] >= found[1]):
             raise ModuleRobotError(f'steering_lower = {np.asarray(lower).tolist()}, '
                                    f'steering_upper = {np.asarray(upper).tolist()}: nothing is '
-                                   'between them and the stops of the URDF')
-        ends = np.array([self._robot.steering_sign[i] * np.broadcast_to(end, m)
-                         + self._robot.steering_zero[i] for end in narrow])
-        # a joint that turns against the model exchanges them
-        found[:, i] = np.sort(ends, axis=0)
+                                   "between them and the robot's own stops")
         return found[0], found[1]
 
 

@@ -32,11 +32,6 @@ GRAVITY = 9.80665
 # µ of a rubber or polyurethane tyre on a dusty hard floor; clean and dry it is 0.7 to 1
 TYRE_FRICTION = 0.6
 
-# of a robot: lengths [m], offsets and radii of casters [m], masses and inertias [kg, kg·m²]
-LONGEST = model_checks.LONGEST
-SHORTEST = model_checks.SHORTEST
-HEAVIEST = model_checks.HEAVIEST
-
 # fields of the motors, one value per caster
 LIMITS = model_checks.LIMITS
 
@@ -134,6 +129,8 @@ class CasterRobot:
         True where a motor turns the steering axis.
     steering_torque_limit, steering_rate_limit : (n,) array, N·m and rad/s
         What that motor may give and can reach at the steering axis; inf for no limit.
+    steering_lower, steering_upper : (n,) array, rad
+        Stops of the steering angles; ∓inf without. The law `modules` keeps within them.
     steering_joints, wheel_joints : tuple of str
         Joint names, in the order of the casters. Wheels on one pivot have one steering joint.
     steering_sign, steering_zero, wheel_sign : (n,) array
@@ -185,6 +182,8 @@ class CasterRobot:
     wheel_encoder: ArrayField = True
     slip_angle: ArrayField = wheels.SLIP_ANGLE
     lateral_offset: ArrayField = 0.0
+    steering_lower: ArrayField = -np.inf
+    steering_upper: ArrayField = np.inf
 
     def __post_init__(self) -> None:
         """Check every number and freeze it."""
@@ -205,7 +204,7 @@ class CasterRobot:
             self._set(name, _per_caster(name, _limits(getattr(self, name), count), count))
         for name in ('driven', 'steered', 'fixed', 'steering_encoder', 'wheel_encoder'):
             self._set(name, _limits(getattr(self, name), count, bool))
-        for name in LIMITS:
+        for name in (*LIMITS, *model_checks.STOPS):
             self._set(name, _limits(getattr(self, name), count))
         self._set('platform_com', _per_caster('platform_com', self.platform_com, 2))
         self._set('platform_mass', float(self.platform_mass))
@@ -222,8 +221,7 @@ class CasterRobot:
                 raise ModelError(f'{kind}_joints = {names}: one distinct name per caster '
                                  f'is needed, and there are {count} casters')
             self._set(f'{kind}_joints', names)
-        for check in (model_checks.wrong_sign, model_checks.wrong_size, wheels.one_place,
-                      wheels.contradiction):
+        for check in model_checks.CHECKS:
             if trouble := check(self):
                 raise ModelError(trouble)
         # packing the friction checks it

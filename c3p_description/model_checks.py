@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from c3p_description import wheels
+
 # of a robot: lengths [m], offsets and radii of casters [m], masses and inertias [kg, kg·m²]
 LONGEST = 1e3
 SHORTEST = 1e-6
@@ -18,6 +20,9 @@ HEAVIEST = 1e9
 
 # fields of the motors, one value per caster
 LIMITS = ('torque_limit', 'wheel_rate_limit', 'steering_torque_limit', 'steering_rate_limit')
+
+# fields of the stops of steering angles
+STOPS = ('steering_lower', 'steering_upper')
 
 POSITIVE = ('wheel_radius', 'platform_mass', 'platform_inertia', 'slip_angle')
 NOT_NEGATIVE = ('caster_offset', 'link_mass', 'link_inertia', 'wheel_mass', 'wheel_spin_inertia',
@@ -68,3 +73,17 @@ def wrong_size(robot: Any) -> str:
         if not np.all(np.asarray(getattr(robot, name)) <= HEAVIEST):
             return f'{name} = {getattr(robot, name)}: at most {HEAVIEST:g}; masses are in kg'
     return ''
+
+
+def wrong_stops(robot: Any) -> str:
+    """Return why the stops of steering axes cannot be, or an empty text."""
+    lower = robot.steering_lower
+    upper = robot.steering_upper
+    # one that is not a number is not below another one
+    if not np.all((lower < upper) & (lower < np.inf) & (upper > -np.inf)):
+        return (f'steering_lower = {lower.tolist()}, steering_upper = {upper.tolist()}: each '
+                'lower stop must be below the upper one; -.inf and .inf mean no stops')
+    return ''
+
+
+CHECKS = (wrong_sign, wrong_size, wrong_stops, wheels.one_place, wheels.contradiction)

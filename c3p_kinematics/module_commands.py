@@ -98,7 +98,6 @@ class ModuleSteering:
         self._steers = ~robot.fixed & (robot.caster_offset == 0.0)
         self._pivots = robot.hip_position @ np.array([1.0, 1.0j])
         self._backward = np.zeros(robot.count, bool)
-        self._room = np.full(robot.count, -np.inf), np.full(robot.count, np.inf)
 
     def step(self, steering: ArrayLike, twist: ArrayLike, dt: float) -> ModuleCommand:
         """
@@ -119,12 +118,15 @@ class ModuleSteering:
         moves = self._steers & (np.abs(velocity) > STANDING)
         # angle to the path of the pivot, rolling forward
         ahead = np.where(moves, np.angle(velocity) - 0.5 * np.pi - angles, 0.0)
-        turn, self._backward, _ = turns_to(ahead, self._backward, moves, self._room)
+        room = robot.steering_lower - angles, robot.steering_upper - angles
+        turn, self._backward, inside = turns_to(ahead, self._backward, moves, room)
+        # up to the stop; one behind it, as of a start against it, is left where it is
+        turn = np.clip(turn, np.minimum(room[0], 0.0), np.maximum(room[1], 0.0))
         rates = np.abs(turn) / robot.steering_rate_limit
         share = 1.0 if dt >= rates.max() else dt / float(rates.max())
         turned = share * turn
         factor = float(np.cos(np.abs(turn - turned).max()))**2 if moves.any() else 1.0
         rate = turned / dt
-        motion = wanted * factor
+        motion = wanted * (factor if inside.all() else 0.0)
         rolled = rolling_rates(robot, angles + turned, motion, rate)
         return ModuleCommand(angles + turned, rolled.steering_rate, rolled.wheel_rate, motion)

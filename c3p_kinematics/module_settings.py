@@ -98,7 +98,7 @@ class ModuleSettings:
         The acceleration is the smaller one of ``Σ torque_limit/r / mass`` and of µ g
         `traction_margin` with the driven part of the wheels; the yaw acceleration that of the same
         forces at the mean distance of the driven wheels. Jerks reach them in `JERK_TIME`. Steering
-        accelerations are those of the motors with link and wheel.
+        accelerations are those of the motors with link and wheel, and stops those of the robot.
         """
         driven = robot.driven
         push = float(np.sum((robot.torque_limit / robot.wheel_radius)[driven])) / robot.total_mass
@@ -111,7 +111,8 @@ class ModuleSettings:
         turning = np.where(robot.steered & (inertia > 0.0), robot.steering_torque_limit
                            / np.where(inertia > 0.0, inertia, 1.0), math.inf)
         found = cls(acceleration, yaw, acceleration / JERK_TIME, yaw / JERK_TIME,
-                    steering_acceleration=turning)
+                    steering_acceleration=turning, steering_lower=robot.steering_lower,
+                    steering_upper=robot.steering_upper)
         return replace(found, **changes)
 
     def stopping_distance(self, speed: float) -> float:

@@ -54,12 +54,31 @@ def add_robot_command(commands: argparse._SubParsersAction) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Carry out the command; return its exit code."""
     # imported when needed: plots and kernels take their time
-    from c3p_experiments.robots.check import check_json, check_robot, unread_json, with_battery
+    from c3p_experiments.robots.check import (
+        check_json,
+        check_robot,
+        read_robot,
+        unread_json,
+        with_battery,
+        without_masses,
+    )
     from c3p_experiments.robots.page import write_page
+    from c3p_experiments.robots.robot_yaml import write_robot
 
     make_places(arguments.out, arguments.json)
+    files: dict[str, str] = {}
     try:
         options = robot_options(arguments)
+        robot, notes = read_robot(arguments.file, options)
+        if arguments.write is not None:
+            files['robot'] = str(write_robot(robot, notes, arguments.file, options,
+                                             arguments.write))
+        # such a robot is described, and what it can do is not known
+        if not arguments.battery and (lacking := without_masses(robot, notes)):
+            show({**unread_json(arguments.file, lacking), 'robot': robot.name, 'loads': True,
+                  'files': files}, arguments.json,
+                 f'{robot.name} ({arguments.file}): {lacking}\n{rows(files.items())}')
+            return 0
         check = check_robot(arguments.file, options, arguments.controller)
         if arguments.battery:
             print(heading(check), file=sys.stderr)
@@ -73,11 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
         write_json(unread_json(arguments.file, reason(error)), arguments.json)
         print(f'c3p robot: {reason(error)}', file=sys.stderr)
         return FAILED
-    files = {'page': str(write_page(check, arguments.out))}
-    if arguments.write is not None:
-        from c3p_experiments.robots.robot_yaml import write_robot
-        files['robot'] = str(write_robot(check.robot, check.notes, arguments.file, options,
-                                         arguments.write))
+    files = {'page': str(write_page(check, arguments.out)), **files}
     show({**check_json(check), 'files': files}, arguments.json,
          f'{text(check)}\n{rows(files.items())}')
     return MISSED if check.missed else 0

@@ -40,6 +40,9 @@ SHORT = 0.2
 # largest angle between a path and the rolling direction, rad: errors of a path of many pieces
 ACROSS = 0.05
 
+# part of a bend by which it may be narrower than stops allow: errors of a path of many pieces
+NARROW = 0.01
+
 # motion of a robot that stands, m/s and rad/s
 STILL = 0.005
 STILL_YAW = 0.01
@@ -49,6 +52,13 @@ HELD = 2.5
 
 # places at which a path is examined
 PLACES = 200
+
+
+def no_goals(radius: float) -> str:
+    """Return why a robot whose narrowest bend has a `radius`, m, is not sent to goals."""
+    return (f'the stops of the steering axes leave bends of {radius:.2f} m and more: the robot '
+            'does not turn on the spot, as it would on its way to a goal; give it paths with '
+            'wider bends, or velocities')
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,8 +185,17 @@ class AxlePathController(PathController):
         return cls(gains, axle, lever)
 
     def set_goal(self, goal: Array, pose: Array) -> None:
-        """Drive from `pose` to `goal`, both (x, y, yaw) in the odometry frame."""
+        """
+        Drive from `pose` to `goal`, both (x, y, yaw) in the odometry frame.
+
+        Raises
+        ------
+        ValueError
+            A goal that is no pose, or a robot whose stops do not let it turn on the spot.
+        """
         goal = checked_goal(goal)
+        if self.axle is not None and (narrowest := self.axle.radius) > 0.0:
+            raise ValueError(no_goals(narrowest))
         pose = np.array(pose, float)
         self._legs = [goal] if self.axle is None else self._between(pose, goal)
         self._end = goal
@@ -189,7 +208,7 @@ class AxlePathController(PathController):
         Raises
         ------
         ValueError
-            Fixed wheels would slide sideways along it.
+            Fixed wheels would slide sideways along it, or stops do not allow its bends.
         """
         self._legs = []
         self._end = None
@@ -323,9 +342,14 @@ class AxlePathController(PathController):
         """Raise ValueError for a path along which fixed wheels would slide."""
         poses, rates = path.at(np.linspace(0.0, path.length, PLACES))
         for pose, rate in zip(poses, rates, strict=True):
-            speed, across, _ = axle.motion(to_body(pose[2], rate))
+            speed, across, turn = axle.motion(to_body(pose[2], rate))
             if abs(across) > ACROSS:
                 raise ValueError(
                     f'the path leads {abs(math.degrees(math.atan2(across, speed))):.0f}° off the '
                     f'direction in which the fixed wheels roll, at ({pose[0]:.2f}, {pose[1]:.2f})'
                     ' m; choose a path whose heading follows its direction, or goals')
+            if abs(turn - axle.allowed(speed, turn)) > NARROW * abs(turn):
+                raise ValueError(
+                    f'the path has a bend of {abs(speed / turn):.2f} m at ({pose[0]:.2f}, '
+                    f'{pose[1]:.2f}) m, and the stops of the steering axes leave '
+                    f'{axle.radius:.2f} m and more; choose a path with wider bends')

@@ -9,7 +9,6 @@ import numpy as np
 
 from c3p_controller.module_joints import ModuleJoints
 from c3p_description.model import CasterRobot
-from c3p_description.reading.urdf_stops import joint_stops, urdf_of
 from c3p_kinematics.module_settings import ModuleSettings
 
 # parameters from which on a limit is off
@@ -20,7 +19,7 @@ def module_settings(values: Any, robot: CasterRobot, joints: ModuleJoints) -> Mo
     """
     Return the settings of `values`, none beyond what the description of the robot allows.
 
-    Stops are the narrower ones of the parameters and of the URDF.
+    Stops are the narrower ones of the parameters and of the description.
 
     Raises
     ------
@@ -30,8 +29,10 @@ def module_settings(values: Any, robot: CasterRobot, joints: ModuleJoints) -> Mo
     own = ModuleSettings.of(robot)
     acceleration = min(values.acceleration, own.acceleration)
     yaw_acceleration = min(values.yaw_acceleration, own.yaw_acceleration)
-    low, high = joint_stops(values.robot_description or urdf_of(values.robot), joints.steering)
-    lower, upper = joints.stops(values.steering_lower, values.steering_upper, low, high)
+    low = np.asarray(values.steering_lower)
+    high = np.asarray(values.steering_upper)
+    lower, upper = joints.stops(np.where(low <= -OFF, -np.inf, low),
+                                np.where(high >= OFF, np.inf, high))
     return ModuleSettings(
         acceleration, yaw_acceleration, acceleration / values.jerk_time,
         yaw_acceleration / values.jerk_time,
@@ -39,8 +40,7 @@ def module_settings(values: Any, robot: CasterRobot, joints: ModuleJoints) -> Mo
         steering_rate=values.steering_rate_limit if values.steering_rate_limit < OFF else np.inf,
         steering_acceleration=np.minimum(values.steering_acceleration,
                                          own.steering_acceleration),
-        steering_lower=np.where(lower <= -OFF, -np.inf, lower),
-        steering_upper=np.where(upper >= OFF, np.inf, upper),
+        steering_lower=lower, steering_upper=upper,
         steering_lag=values.steering_lag, wheel_lag=values.wheel_lag,
         steering_gain=values.steering_gain if values.steering_interface == 'velocity' else 0.0,
         straight_time=values.straight_time)

@@ -34,6 +34,7 @@ CASTER_ROBOT: dict[str, dict[str, str]] = {
         'steering_torque_limit': 'limit per caster', 'steering_rate_limit': 'limit per caster',
         'steering_zero': 'per caster', 'fixed': 'flags', 'steering_encoder': 'flags',
         'wheel_encoder': 'flags', 'slip_angle': 'per caster', 'lateral_offset': 'per caster',
+        'steering_lower': 'limit per caster', 'steering_upper': 'limit per caster',
     },
     'platform': {'mass': 'number', 'inertia': 'number', 'com': 'number pair',
                  'com_height': 'number', 'tilt_inertia': 'number'},
@@ -95,7 +96,8 @@ MOST_CASTERS = 64
 SMALLEST = 1e-12
 LARGEST = 1e9
 # fields of wheels that are fixed, beside their pivots, or without offset or encoders
-OF_WHEELS = ('fixed', 'steering_encoder', 'wheel_encoder', 'slip_angle', 'lateral_offset')
+OF_WHEELS = ('fixed', 'steering_encoder', 'wheel_encoder', 'slip_angle', 'lateral_offset',
+             'steering_lower', 'steering_upper')
 # the pivots are given in one of two ways; zeros are of calibrated robots
 OPTIONAL = ('hip_radius', 'hip_angles', 'hip_position', 'steering_zero', *OF_WHEELS)
 # descriptions that a file may name with urdf:
@@ -359,7 +361,7 @@ def _number(name: str, value: Any, infinite: bool = False) -> float:
         number = float(value)
     except OverflowError:
         number = math.nan
-    if not (math.isfinite(number) or (infinite and number == math.inf)):
+    if not (math.isfinite(number) or (infinite and not math.isnan(number))):
         raise ModelError(f'{name} = {brief(value)}: expected a finite number'
                          + (' or .inf for no limit' if infinite else ''))
     if math.isfinite(number) and number and not SMALLEST <= abs(number) <= LARGEST:

@@ -76,6 +76,7 @@ from c3p_description.reading.urdf_notes import (
     note_rounded,
     note_spin,
     note_stiff,
+    note_stops,
     remaining,
 )
 from c3p_description.reading.urdf_pairs import Pair, known_joints, wheel_pairs
@@ -177,6 +178,7 @@ def _columns(tree: UrdfTree, pairs: list[Pair], platform: dict[str, Array], movi
     inertials = [masses(tree, caster, radius, _trails(columns), neglected)
                  for caster, radius in zip(casters, columns['wheel_radius'], strict=True)]
     note_other_wheels(casters, columns, notes)
+    note_stops(casters, columns, notes)
     # masses are of robots that are driven
     if _trails(columns):
         check_neglected(neglected, options.tolerance, notes)

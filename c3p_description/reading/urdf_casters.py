@@ -143,12 +143,24 @@ def geometry(tree: UrdfTree, caster: Caster, platform: dict[str, Array], options
         e = -e
     axle = np.array([e[1], -e[0]])
     b = lateral * float(caster.spin[:2] @ axle)
+    zero = math.atan2(-e[0] + 0.0, e[1])
+    lower, upper = _stops(caster, zero)
     return {'hip_position': hip[:2], 'caster_offset': d, 'wheel_radius': radius,
             # + 0.0 turns -0.0 into 0.0
-            'steering_zero': math.atan2(-e[0] + 0.0, e[1]),
-            'steering_sign': _steering_sign(caster),
+            'steering_zero': zero, 'steering_sign': _steering_sign(caster),
+            'steering_lower': lower, 'steering_upper': upper,
             'wheel_sign': math.copysign(1.0, -caster.spin[:2] @ axle),
             'lateral_offset': b + 0.0, 'fixed': not steers}
+
+
+def _stops(caster: Caster, zero: float) -> tuple[float, float]:
+    """Return the stops of the steering angle, rad, whose joint is at zero there; ∓inf without."""
+    steering = caster.pair.steering
+    if steering is None or steering.kind != 'revolute' or steering.turns_freely():
+        return -math.inf, math.inf
+    # a joint that turns against the model exchanges them
+    ends = sorted(_steering_sign(caster) * (stop or 0.0) for stop in steering.stops)
+    return zero + ends[0], zero + ends[1]
 
 
 def _is_twin(caster: Caster) -> bool:

@@ -85,6 +85,24 @@ def note_other_wheels(casters: list[Caster], columns: dict[str, Any], notes: Not
                    f'wheels {", ".join(twins)} are in pairs on one axle behind a pivot{DRIVERS}')
 
 
+def note_stops(casters: list[Caster], columns: dict[str, Any], notes: Notes) -> None:
+    """Note stops of modules, and warn of those of casters; `columns` are of the class."""
+    kept: dict[str, tuple[float, float]] = {}
+    neglected: dict[str, tuple[float, float]] = {}
+    for caster, d, lower, upper in zip(casters, *(columns[name] for name in (
+            'caster_offset', 'steering_lower', 'steering_upper')), strict=True):
+        if lower > -math.inf or upper < math.inf:
+            (neglected if d > 0.0 else kept)[caster.names[1]] = lower, upper
+    for found, tell, consequence in (
+            (kept, notes.assume, 'modules turn to the way that ends between them'),
+            (neglected, notes.warn, 'a caster steers without end, and they are neglected')):
+        if found:
+            lower, upper = next(iter(found.values()))
+            tell('casters.steering_lower', [low for low, _ in found.values()],
+                 f'joints {", ".join(found)} have stops, the first one at steering angles of '
+                 f'{lower:.4g} and {upper:.4g} rad: {consequence}')
+
+
 def note_rounded(rounded: dict[str, list[str]], notes: Notes) -> None:
     """Note angles that are taken as multiples of a right angle; warn if they have few digits."""
     for angle, places in rounded.items():

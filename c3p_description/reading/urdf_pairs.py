@@ -206,7 +206,7 @@ def _note_between(found: list[WheelChain], notes: Notes) -> None:
 
 
 def _note(tree: UrdfTree, pairs: list[Pair], ignore: frozenset[str], notes: Notes) -> None:
-    """Note twin wheels, wheels with stops, and joints that stand at zero."""
+    """Note twin wheels, joints without effective stops, and those that stand at zero."""
     of_wheels = {joint.name for pair in pairs for joint in pair.joints()}
     if twins := [pair.wheels for pair in pairs if len(pair.wheels) == 2]:
         notes.warn('twin wheels', [[wheel.name for wheel in wheels] for wheels in twins],
@@ -219,11 +219,6 @@ def _note(tree: UrdfTree, pairs: list[Pair], ignore: frozenset[str], notes: Note
         notes.assume('joint type', 'continuous',
                      f'joints {_names(free)}: revolute with stops at {_stops(free[0])}: taken as '
                      'continuous')
-    steering = {pair.steering.name: pair.steering for pair in pairs if pair.steering is not None}
-    if stopped := [joint for joint in steering.values() if not joint.turns_freely()]:
-        notes.warn('joint stops', [list(joint.stops) for joint in stopped],
-                   f'joints {_names(stopped)}: a caster steers without end, and these stop at '
-                   f'{_stops(stopped[0])} rad; the stops are neglected')
     still = [joint.name for joint in tree.joints if joint.name not in of_wheels
              and joint.kind != 'fixed']
     if still:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from c3p_bags.runs.metrics import entry_time
-from c3p_controller.goals.axle_path import AxlePath
+from c3p_controller.goals.axle_path import AxlePath, no_goals
 from c3p_controller.goals.path import TURN_LENGTH, Path, figure_eight
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.freedoms import departure, heading_is_free
@@ -95,6 +95,8 @@ class DriveOutcome:
     run : ExperimentRun or None
     failure : str
         Reason of a drive that was not done or missed; '' when reached.
+    possible : bool
+        False of a drive that the wheels of the robot do not allow.
     """
 
     task: BatteryDrive
@@ -102,6 +104,7 @@ class DriveOutcome:
     metrics: dict[str, Any] = field(default_factory=dict)
     run: ExperimentRun | None = None
     failure: str = ''
+    possible: bool = True
 
     @property
     def name(self) -> str:
@@ -137,7 +140,9 @@ def tasks(robot: CasterRobot, pace: Pace) -> list[BatteryDrive]:
                                 f'{reach:.2g} m towards {math.degrees(angle):.0f}°, '
                                 'random steering', goal, random.uniform(-np.pi, np.pi, n),
                                 pace.seconds(reach)))
-    return out
+    # modules start between their stops
+    return [task._replace(steering=np.clip(task.steering, robot.steering_lower,
+                                           robot.steering_upper)) for task in out]
 
 
 class _Watch:
@@ -170,6 +175,18 @@ class _Watch:
         return not self._eight and cycle.time - self._since > PROGRESS
 
 
+def impossible(robot: CasterRobot, task: BatteryDrive) -> str:
+    """Return why the wheels of a robot do not allow a drive, by its model alone; '' if they do."""
+    axle = fixed_axle(robot)
+    if task.radius == 0.0 and axle is not None and axle.radius > 0.0:
+        return no_goals(axle.radius)
+    if not heading_is_free(robot):
+        return ''
+    if task.radius == 0.0 and not task.goal[:2].any():
+        return TURN
+    return CLOSED if len(departure(robot, task.steering).closed) else ''
+
+
 def drive(bench: RobotBench, task: BatteryDrive, pace: Pace) -> DriveOutcome:
     """
     Do one drive.
@@ -180,10 +197,8 @@ def drive(bench: RobotBench, task: BatteryDrive, pace: Pace) -> DriveOutcome:
     """
     in_place = task.radius == 0.0 and not task.goal[:2].any()
     free = heading_is_free(bench.robot)
-    if free and in_place:
-        return DriveOutcome(task, bench.conditions.plant, failure=TURN)
-    if free and len(departure(bench.robot, task.steering).closed):
-        return DriveOutcome(task, bench.conditions.plant, failure=CLOSED)
+    if reason := impossible(bench.robot, task):
+        return DriveOutcome(task, bench.conditions.plant, failure=reason, possible=False)
     bench.gains = {**(pace.turning() if in_place else pace.straight()),
                    **(ANY_HEADING if free else {})}
     controller = bench.controller()

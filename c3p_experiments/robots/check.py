@@ -102,10 +102,12 @@ def check_robot(source: str, options: Mapping[str, Any], controller: str = AUTO)
     """
     Read the robot `source` with `options` and find its abilities; `with_battery` drives it.
 
-    Errors as `read_robot`, and ModelError for a `controller` of other wheels.
+    Errors as `read_robot`, and ModelError for a `controller` of other wheels or a robot without
+    any mass.
     """
     robot, notes = read_robot(source, options)
-    _check_masses(robot, notes)
+    if lacking := without_masses(robot, notes):
+        raise ModelError(f'robot {robot.name}: {lacking}')
     if controller != AUTO:
         law_named(controller).check_wheels(robot)
     ability = ability_of(robot)
@@ -113,25 +115,27 @@ def check_robot(source: str, options: Mapping[str, Any], controller: str = AUTO)
                       controller=chosen_law(controller, robot))
 
 
-def _check_masses(robot: CasterRobot, notes: tuple[Note, ...]) -> None:
-    """Raise ModelError for a robot whose file has no mass at all, with the options that have."""
-    if (any(note.field == 'platform.mass' for note in notes)
-            and not (robot.link_mass.any() or robot.wheel_mass.any())):
-        raise ModelError(
-            f'robot {robot.name}: no link of the file has a mass. Odometry, import, report and '
-            'calibration need none; to drive it give the masses, of the platform and of one '
-            'wheel, in kg and kg·m²: ' + ' '.join(
-                f'--robot-option {name}={value:g}' for name, value in EXAMPLE_MASSES.items())
+def without_masses(robot: CasterRobot, notes: tuple[Note, ...]) -> str:
+    """Return what a robot whose file has no mass at all lacks, with the options that give it."""
+    if (all(note.field != 'platform.mass' for note in notes)
+            or robot.link_mass.any() or robot.wheel_mass.any()):
+        return ''
+    return ('no link of the file has a mass. Odometry, import, report and calibration need none; '
+            'to drive it give the masses, of the platform and of one wheel, in kg and kg·m²: '
+            + ' '.join(f'--robot-option {name}={value:g}'
+                       for name, value in EXAMPLE_MASSES.items())
             + ', in a robot file the same fields')
 
 
 def with_battery(check: RobotCheck,
-                 progress: Callable[[DriveOutcome, float], None] | None = None) -> RobotCheck:
+                 progress: Callable[[DriveOutcome, float], None] | None = None,
+                 workers: int = 0) -> RobotCheck:
     """
     Drive the battery of a robot on both plants; return its check with the drives.
 
     `progress` takes each drive when it is done, in the order of the battery, and the fraction of
-    the battery that is done.
+    the battery that is done. They are driven in `workers` processes; 0: as many as cores, up to
+    `MOST_WORKERS`.
     """
     shape = None if describes_urdf(check.source) else check.source
     planned = tasks(check.robot, check.pace)
@@ -141,9 +145,10 @@ def with_battery(check: RobotCheck,
         bench = RobotBench(check.robot, Conditions(plant=plant, controller=check.controller),
                            shape)
         reason = _obstacle(bench, check.ability)
-        jobs += [DriveOutcome(task, plant, failure=reason) if reason
+        jobs += [DriveOutcome(task, plant, failure=reason, possible=False) if reason
                  else (bench, task, check.pace) for task in planned]
-    waiting = _in_processes([job for job in jobs if not isinstance(job, DriveOutcome)])
+    waiting = _in_processes([job for job in jobs if not isinstance(job, DriveOutcome)],
+                            workers or min(MOST_WORKERS, Workers().count))
     for job in jobs:
         done.append(job if isinstance(job, DriveOutcome) else next(waiting))
         if progress is not None:
@@ -151,9 +156,10 @@ def with_battery(check: RobotCheck,
     return replace(check, drives=tuple(done))
 
 
-def _in_processes(jobs: list[tuple[RobotBench, BatteryDrive, Pace]]) -> Iterator[DriveOutcome]:
-    """Yield the drives in their order; they run in workers where there are several cores."""
-    workers = max(1, min(len(jobs), MOST_WORKERS, Workers().count))
+def _in_processes(jobs: list[tuple[RobotBench, BatteryDrive, Pace]], most: int
+                  ) -> Iterator[DriveOutcome]:
+    """Yield the drives in their order; they run in up to `most` processes."""
+    workers = max(1, min(len(jobs), most))
     done: dict[int, DriveOutcome] = {}
     due = 0
     with computing(Workers(workers)) as compute:
@@ -195,7 +201,8 @@ def check_json(check: RobotCheck) -> dict[str, Any]:
         'reached': not check.missed if check.drives else None,
         'battery': {drive.name: {'reached': drive.reached,
                                  **{key: _plain(drive.metrics.get(key)) for key in KEYS},
-                                 'failure': drive.failure} for drive in check.drives}}
+                                 'failure': drive.failure, 'possible': drive.possible}
+                    for drive in check.drives}}
 
 
 def _plain(value: Any) -> Any:

@@ -15,6 +15,7 @@ from c3p_description.model import CasterRobot
 from c3p_description.wheels import farthest_wheel
 from c3p_dynamics.freedoms import heading_is_free
 from c3p_dynamics.reach import Travel
+from c3p_kinematics.fixed_axle import fixed_axle
 from c3p_kinematics.singularity import length_scale
 
 # length of the drives over the length scale of the robot, its limits, m, and the longest time at
@@ -26,6 +27,9 @@ CRUISE = 5.0
 
 # the ring of the figure eight, times the distance of the farthest pivot
 RING = 1.5
+
+# and times the narrowest bend that stops of steering axes allow: feedback needs some of it
+ROOM = 1.25
 
 # and the same of robots with fewer motors than freedoms, times those of others
 WIDE = 2.0
@@ -89,7 +93,9 @@ def pace_of(robot: CasterRobot, ability: Travel) -> Pace:
     length = min(length, max(SHORTEST, CRUISE * speed))
     # a wheel at the farthest pivot turns with the same speed
     farthest = farthest_wheel(robot)
+    axle = fixed_axle(robot)
     yaw_rate = min(usual.yaw_rate, speed / farthest,
                    math.inf if free else math.sqrt(turn * math.pi))
     return Pace(speed, acceleration, min(usual.deceleration, most), yaw_rate, turn, length,
-                max((WIDE if free else 1.0) * RING * farthest, speed / yaw_rate))
+                max((WIDE if free else 1.0) * RING * farthest, speed / yaw_rate,
+                    0.0 if axle is None else ROOM * axle.radius))

@@ -51,6 +51,9 @@ FRICTION_STIFFNESS = 1e7
 # MuJoCo's default 1e-8 leaves jumps of 0.1 rad/s in the rates of the light wheels
 SOLVER_TOLERANCE = 1e-12
 
+# steering angle of a stop that is none, degrees
+NO_STOP = 1e6
+
 # the first six coordinates and rates of the model; stiffness and damping hold the tilts
 BASE_JOINTS = """<joint name="base_x" type="slide" axis="1 0 0"/>
       <joint name="base_y" type="slide" axis="0 1 0"/>
@@ -250,7 +253,7 @@ def _fork(robot: CasterRobot, shape: BodyShape, i: int, base: float) -> str:
     half = robot.steering_zero[i] / 2
     turned = f' quat="{_text(math.cos(half), 0, 0, math.sin(half))}"' if robot.fixed[i] else ''
     joint = '' if robot.fixed[i] else (
-        f'<joint name={quoteattr(robot.steering_joints[i])} axis="0 0 1"'
+        f'<joint name={quoteattr(robot.steering_joints[i])} axis="0 0 1"{_stops(robot, i)}'
         f' damping="{pivot_viscous:.17g}" frictionloss="{pivot_dry:.17g}"/>')
     wheels = ''.join(_wheel(robot, shape, k, base) for k in on.tolist())
     return f"""
@@ -259,6 +262,15 @@ def _fork(robot: CasterRobot, shape: BodyShape, i: int, base: float) -> str:
         <inertial pos="{link_com}" mass="{max(mass, LEAST_MASS):.17g}"
                   diaginertia="{_text(tilt, tilt, link_inertia)}"/>{wheels}
       </body>"""
+
+
+def _stops(robot: CasterRobot, i: int) -> str:
+    """Return the attribute of the stops of steering axis `i`, or nothing."""
+    # MuJoCo's unit, and it has no stop at one side alone
+    ends = np.degrees([robot.steering_lower[i], robot.steering_upper[i]])
+    if not np.isfinite(ends).any():
+        return ''
+    return f' range="{_text(*np.clip(ends, -NO_STOP, NO_STOP))}"'
 
 
 def _wheel(robot: CasterRobot, shape: BodyShape, i: int, base: float) -> str:

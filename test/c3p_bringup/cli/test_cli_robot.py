@@ -139,6 +139,10 @@ def test_a_robot_without_masses_names_the_options_and_drives_with_them(tmp_path,
     assert code == 2 and 'no link of the file has a mass' in text
     options = re.findall(r'--robot-option ([^ ,]+)', text)
     assert options[0] == 'platform.mass=20' and len(options) == 5
+    # it is described without them
+    code, found = robot(tmp_path, file, '--no-battery', '--write', str(tmp_path / 'bare.yaml'))
+    assert code == 0 and any('no link of the file has a mass' in one for one in found['warnings'])
+    assert load(str(tmp_path / 'bare.yaml')).count == 4
     # as printed, word for word
     given = [word for option in options for word in ('--robot-option', option)]
     code, found = robot(tmp_path, file, *given)

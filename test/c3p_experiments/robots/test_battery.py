@@ -41,8 +41,9 @@ def test_drives_of_workers_are_in_the_order_of_the_battery(monkeypatch):
 
     monkeypatch.setattr(check, 'computing', backwards)
     monkeypatch.setattr(check, 'drive', lambda bench, task, pace: task)
-    assert [*check._in_processes([('bench', k, PACE) for k in range(5)])] == [0, 1, 2, 3, 4]
-    assert [*check._in_processes([])] == []
+    assert [*check._in_processes([('bench', k, PACE) for k in range(5)], 2)] == [
+        0, 1, 2, 3, 4]
+    assert [*check._in_processes([], 2)] == []
 
 
 @pytest.mark.parametrize('name', ['line', 'spin'])
