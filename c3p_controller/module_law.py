@@ -44,9 +44,10 @@ LEAST_LEVER = 0.01
 # bandwidth of the observer of the twist times the longest recent interval of samples, at most
 OBSERVED = 0.35
 
-# yaw rate per error of the heading, 1/s, and the largest error that is turned back, rad: a robot
-# that was turned by more has met something
-HEADING_GAIN = 12.0
+# yaw rate per error of the heading, as a part of the gain of the twist, whose loop it encloses
+# with a damping of 0.56; and the largest error that is turned back, rad: a robot that was turned by
+# more has met something
+HEADING_PART = 0.8
 LARGEST_TURN = 0.1
 
 # squared twist that counts as none
@@ -191,7 +192,7 @@ class ModuleLaw(ControlLaw):
             return 0.0
         behind = self._behind + dt * float(self.reference[2]) - float(self._motion.moved[2])
         self._behind = min(max(behind, -LARGEST_TURN), LARGEST_TURN)
-        return held_gain(HEADING_GAIN, self._observer.interval) * self._behind
+        return held_gain(HEADING_PART * self.settings.gain, self._observer.interval) * self._behind
 
     def _pivot(self, change: Array) -> float:
         """Return the largest change of the velocity of a pivot in a `change` (3,) of the twist."""
