@@ -30,7 +30,7 @@ from c3p_controller.torque_law import Preview, Sensed, Setpoint
 from c3p_controller.twist_observer import TwistObserver
 from c3p_controller.velocity_controller_parameters import ModuleGains
 from c3p_description.model import Array, CasterRobot, ModelError
-from c3p_description.wheels import on_pivot
+from c3p_description.wheels import farthest_wheel, on_pivot
 from c3p_dynamics.wheel_forces import WheelForces
 from c3p_kinematics.fixed_axle import fixed_axle
 from c3p_kinematics.limited_steps import StepLimits, next_rate
@@ -45,8 +45,8 @@ LEAST_LEVER = 0.01
 OBSERVED = 0.35
 
 # yaw rate per error of the heading, as a part of the gain of the twist, whose loop it encloses
-# with a damping of 0.56; and the largest error that is turned back, rad: a robot that was turned by
-# more has met something
+# with a damping of 0.56; and the largest error that is turned back, rad: a robot that was turned
+# by more has met something
 HEADING_PART = 0.8
 LARGEST_TURN = 0.1
 
@@ -91,7 +91,7 @@ class ModuleLaw(ControlLaw):
         super().__init__(robot, settings)
         self._forces = WheelForces(robot)
         self._axle = fixed_axle(robot)
-        self._lever = max(float(np.hypot(*robot.hip_position.T).max()), LEAST_LEVER)
+        self._lever = max(farthest_wheel(robot), LEAST_LEVER)
         self.retune(self.settings)
         self.reset()
 

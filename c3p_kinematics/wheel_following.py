@@ -10,8 +10,9 @@ follow one model of the commands r instead,
 
 so that the rates ω of unequal wheels differ by 1/(1 + k) of what they would. A wheel that does not
 follow, because its motor is at its limit or it is blocked, slows the others down: from `LATE` on
-the commands of all wheels are scaled by one factor, to zero at twice that. The feedback itself
-grows up to `LATE` alone: with rates of a wrong sense it would grow without end.
+the commands of all wheels are scaled by one factor, to zero at twice that, which changes with the
+lag of the wheels. The feedback itself grows up to `LATE` alone: with rates of a wrong sense it
+would grow without end.
 """
 
 from __future__ import annotations
@@ -95,7 +96,9 @@ class WheelFollowing:
         known = robot.driven & np.isfinite(measured)
         behind = np.where(known, self._model - np.where(known, measured, 0.0), 0.0)
         late = float(np.max(np.abs(behind) * robot.wheel_radius, initial=0.0)) / LATE
-        self.scale = min(1.0, max(0.0, 2.0 - late))
+        # not faster than the wheels follow: commands have no steps by it
+        change = min(1.0, dt / self._lag)
+        self.scale = min(max(0.0, 2.0 - late, self.scale - change), self.scale + change, 1.0)
         followed = self.scale * commanded
         most = LATE / robot.wheel_radius
         command = followed + self._gain * np.clip(behind, -most, most)

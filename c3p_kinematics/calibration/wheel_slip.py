@@ -130,11 +130,19 @@ def slip_notes(robot: CasterRobot, slip: Array, change: Array, deviation: Array)
     apart = np.zeros(robot.count)
     if measured.any():
         apart[measured] = odd_wheels(change[measured], deviation[measured])
-    for i in np.flatnonzero(apart):
-        if i != wheel:
-            off = f'{100.0 * change[i] / robot.wheel_radius[i]:+.1f}'.replace('-', '−')
-            text.append(f'WARNING: {robot.wheel_joints[i]} has a radius {off} % off, '
-                        f'{abs(apart[i]):.0f} standard deviations of the prior from the others: '
-                        'another tyre, or a wheel that slips to one side all the time; measure '
-                        'its circumference')
+    found = [i for i in np.flatnonzero(apart) if i != wheel]
+    if len(found) == 2 and np.sum(measured) == 2:
+        one, two = (robot.wheel_joints[i] for i in found)
+        by = 100.0 * abs(np.subtract(*(change / robot.wheel_radius)[found]))
+        text.append(f'WARNING: the radii of {one} and {two} differ by {by:.1f} % more than '
+                    f'described, {abs(np.subtract(*apart[found])):.0f} standard deviations of the '
+                    'prior: another tyre, or a wheel that slips to one side all the time, and '
+                    'without a third one it is not known which; measure both circumferences')
+        return text
+    for i in found:
+        off = f'{100.0 * change[i] / robot.wheel_radius[i]:+.1f}'.replace('-', '−')
+        text.append(f'WARNING: {robot.wheel_joints[i]} has a radius {off} % off, '
+                    f'{abs(apart[i]):.0f} standard deviations of the prior from the others: '
+                    'another tyre, or a wheel that slips to one side all the time; measure '
+                    'its circumference')
     return text

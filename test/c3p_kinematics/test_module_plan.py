@@ -2,9 +2,11 @@
 """Planned motion of modules: limits, reversals with real axes, stops, stuck modules, kinds."""
 
 from dataclasses import replace
+from importlib.resources import files
 
 import numpy as np
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,7 +16,7 @@ from c3p_kinematics.module_commands import ModuleSteering, allowed_twist
 from c3p_kinematics.module_plan import ALIGNED, BEHIND, PRESSING
 from c3p_kinematics.module_settings import ModuleSettings
 from c3p_kinematics.rolling import rolling_rates
-from c3p_kinematics.wheel_following import LATE, WheelFollowing
+from c3p_kinematics.wheel_following import GAIN, LATE, WheelFollowing
 from c3p_simulation.plants.lagging_axes import (
     DT,
     STEERING_LAG,
@@ -167,6 +169,26 @@ def test_a_blocked_wheel_slows_the_others_and_a_robot_that_is_to_stand_gets_zero
         rates = rates + DT / WHEEL_LAG * (asked - rates)
     noise = np.array([0.01, -0.02, 0.03, -0.01])
     assert following.step(np.zeros(4), noise, DT).tolist() == [0.0] * 4
+
+
+def test_the_factor_of_a_wheel_that_stays_behind_changes_with_the_lag_of_the_wheels():
+    following = WheelFollowing(SWERVE, WHEEL_LAG)
+    rates, radius = np.zeros(4), SWERVE.wheel_radius[0]
+    scales = []
+    for k in range(300):
+        asked = following.step(np.full(4, 1.0 / radius), rates, DT)
+        rates = rates + DT / WHEEL_LAG * (asked - rates)
+        # it is blocked at once, and free again
+        rates[3] = 0.0 if 100 <= k < 200 else rates[3]
+        scales.append(following.scale)
+    assert min(scales) < 0.5 and scales[-1] == 1.0
+    assert np.abs(np.diff(scales)).max() <= DT / WHEEL_LAG + 1e-12
+
+
+def test_the_node_has_the_gain_of_the_feedback_of_wheel_rates():
+    file = files('c3p_controller') / 'module_controller_parameters.yaml'
+    settings = yaml.safe_load(file.read_text(encoding='utf-8'))['module_controller']
+    assert settings['wheel_feedback']['default_value'] == GAIN
 
 
 @pytest.mark.parametrize('factor', [-1.0, 180.0 / np.pi, 0.0])
