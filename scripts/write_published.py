@@ -47,6 +47,8 @@ ROBOTS = (
     Published('active caster base', 'active_caster_urdf'),
     Published('active caster base, steering passively', 'active_caster_urdf', ('steered=false',)),
     Published('KELO Robile, 2 drives and 2 casters', 'robile_2'),
+    Published('KELO Robile, 4 drives', 'robile_4'),
+    Published('KELO Robile, 4 drives, both wheels', 'robile_4', ('twins=apart',)),
     Published('Neobotix MPO-700, neo_mpo_700-2', 'mpo_700-2'),
     Published('Neobotix MPO-700, neo_simulation2', 'mpo_700_sim2'),
     Published('Neobotix ROX Argo', 'rox_argo'),
