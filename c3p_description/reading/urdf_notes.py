@@ -147,12 +147,8 @@ def note_stiff(robot: CasterRobot, notes: Notes) -> None:
     worst = int(np.argmax(along_axle))
     if along_axle[worst] > robot.total_mass:
         offset = robot.caster_offset[worst]
-        # two motors turn it by their difference
-        pairs = any(note.field == 'twin wheels' for note in notes.found)
-        apart = (f'; with both motors of a pair the law modules steers it: '
-                 f'{remedy("twins", "apart")}' if pairs else '')
         notes.warn('link.inertia', along_axle.tolist(), f'joint {robot.steering_joints[worst]}: '
                    f'with its inertia about the pivot and an offset of {offset:g} m the caster '
                    f'weighs {along_axle[worst]:.3g} kg along its axle (I/d²), and the robot '
                    f'{robot.total_mass:.4g} kg: without a steering motor the drive hardly turns '
-                   'it; link.inertia and wheel.yaw_inertia replace the inertia' + apart)
+                   'it; link.inertia and wheel.yaw_inertia replace the inertia')
