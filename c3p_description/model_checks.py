@@ -76,7 +76,7 @@ def wrong_size(robot: Any) -> str:
 
 
 def wrong_stops(robot: Any) -> str:
-    """Return why the stops of steering axes cannot be, or an empty text."""
+    """Return what is wrong with the stops of steering axes, or an empty text."""
     lower = robot.steering_lower
     upper = robot.steering_upper
     # one that is not a number is not below another one

@@ -169,7 +169,7 @@ def _bends(robot: CasterRobot, point: Array, direction: float) -> tuple[float, f
     ends = np.array([robot.steering_lower, robot.steering_upper]) + 0.5 * math.pi - direction
     for a, c, (lower, upper) in zip(ahead[turns].tolist(), left[turns].tolist(),
                                     ends.T[turns].tolist(), strict=True):
-        # over half a turn one of both ways of rolling always ends between the stops
+        # over half a turn, one of rolling forward and backward always ends between the stops
         if upper - lower >= math.pi or abs(a) < ON_AXLE:
             continue
         # rolling forward or backward, with straight ahead between the stops

@@ -57,8 +57,8 @@ PLACES = 200
 def no_goals(radius: float) -> str:
     """Return why a robot whose narrowest bend has a `radius`, m, is not sent to goals."""
     return (f'the stops of the steering axes leave bends of {radius:.2f} m and more: the robot '
-            'does not turn on the spot, as it would on its way to a goal; give it paths with '
-            'wider bends, or velocities')
+            'does not turn on the spot, which a goal needs; give it paths with wider bends, or '
+            'velocities')
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +191,7 @@ class AxlePathController(PathController):
         Raises
         ------
         ValueError
-            A goal that is no pose, or a robot whose stops do not let it turn on the spot.
+            A goal that is not a pose, or a robot whose stops do not let it turn on the spot.
         """
         goal = checked_goal(goal)
         if self.axle is not None and (narrowest := self.axle.radius) > 0.0:

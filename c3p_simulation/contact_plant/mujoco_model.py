@@ -51,7 +51,7 @@ FRICTION_STIFFNESS = 1e7
 # MuJoCo's default 1e-8 leaves jumps of 0.1 rad/s in the rates of the light wheels
 SOLVER_TOLERANCE = 1e-12
 
-# steering angle of a stop that is none, degrees
+# steering angle that stands for no stop, degrees
 NO_STOP = 1e6
 
 # the first six coordinates and rates of the model; stiffness and damping hold the tilts
