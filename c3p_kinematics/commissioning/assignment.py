@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Wiring of a robot as the channels of its motors and encoders are joined to its joints.
+
+Channels carry the names of the joints that the description takes them for. What is wired is a map
+of them: the angle of joint k and the torque that acts on it are
+
+    q_k = gear_k · measured[encoder_of_k] + zero_k,    τ_k = leads_k · ordered[motor_of_k].
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from c3p_description.model import Array
+
+# place of a joint without a channel
+NONE = -1
+
+
+class Channels(NamedTuple):
+    """
+    Names of the channels, each that of the joint which the description takes it for.
+
+    Attributes
+    ----------
+    encoders : tuple of str
+        Joints that are measured.
+    motors : tuple of str
+        Joints that are driven.
+    """
+
+    encoders: tuple[str, ...]
+    motors: tuple[str, ...]
+
+
+class Assignment(NamedTuple):
+    """
+    How channels are wired to the joints of a robot.
+
+    Attributes
+    ----------
+    encoder_of : (j,) ndarray of int
+        Encoder channel of each joint; `NONE` without one.
+    gear : (j,) ndarray
+        Factor of the measured angle, with its sign; 1 where the description is right.
+    zero : (j,) ndarray, rad
+        Added to the angle; 0 for wheels.
+    motor_of : (j,) ndarray of int
+        Motor channel of each joint; `NONE` without one.
+    leads : (j,) ndarray
+        Sign of the torque.
+    """
+
+    encoder_of: Array
+    gear: Array
+    zero: Array
+    motor_of: Array
+    leads: Array
+
+    def angles(self, measured: Array) -> Array:
+        """Return the angles (T, j) of the joints by those of the channels (T, k), rad."""
+        angles = measured[:, self.encoder_of] * self.gear + self.zero
+        angles[:, self.encoder_of == NONE] = np.nan
+        return angles
+
+
+class Record(NamedTuple):
+    """
+    What was ordered and what was measured.
+
+    Attributes
+    ----------
+    time : (T,) ndarray, s
+    measured : (T, k) ndarray, rad
+        Angles of the encoder channels, by the description's counts, gears, signs and zeros.
+    ordered : (T, m) ndarray, N·m
+        Torques of the motor channels, as they were sent.
+    """
+
+    time: Array
+    measured: Array
+    ordered: Array
+
+
+class Found(NamedTuple):
+    """
+    Result of a search.
+
+    Attributes
+    ----------
+    assignment : Assignment
+        The most probable wiring.
+    probability : float
+        Of its discrete part: orders and signs.
+    deviation : Assignment
+        Standard deviations of `gear` and `zero`; the rest is as in `assignment`.
+    others : tuple of (Assignment, float)
+        The next ones with their probabilities, falling.
+    undecided : tuple of str
+        What these motions cannot tell, each with the measurement that settles it.
+    residual : float
+        Root mean square of the residuals of rolling by their noise; about 1 where it explains the
+        record.
+    """
+
+    assignment: Assignment
+    probability: float
+    deviation: Assignment
+    others: tuple[tuple[Assignment, float], ...]
+    undecided: tuple[str, ...]
+    residual: float
