@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from c3p_description.model import Array
+from c3p_description.model import Array, CasterRobot
 
 # place of a joint without a channel
 NONE = -1
@@ -112,3 +112,46 @@ class Found(NamedTuple):
     others: tuple[tuple[Assignment, float], ...]
     undecided: tuple[str, ...]
     residual: float
+
+
+def channels_of(robot: CasterRobot) -> Channels:
+    """
+    Return the channels of a robot: encoders of all steering axes and wheels, and its motors.
+
+    The motors are those of an effort vector: wheels first, then steering axes.
+
+    Raises
+    ------
+    ValueError
+        A joint without an encoder, a fixed wheel or two wheels on a pivot.
+    """
+    for wrong, what in ((robot.fixed, 'is fixed'), (~robot.steering_encoder, 'has no encoder'),
+                        (~robot.wheel_encoder, 'has no encoder at its wheel')):
+        if np.any(wrong):
+            joint = robot.steering_joints[int(np.argmax(wrong))]
+            raise ValueError(f'{joint} {what}: the wiring is found for casters with encoders at '
+                             'both joints; compare the channels of this robot by hand')
+    if len(set(robot.steering_joints)) < robot.count:
+        raise ValueError(f'steering joints {", ".join(robot.steering_joints)}: the wiring is found '
+                         'for pivots with one wheel each; compare the channels by hand')
+    motors = tuple(joint for joint, there in zip(robot.effort_joints, robot.actuated, strict=True)
+                   if there)
+    return Channels((*robot.steering_joints, *robot.wheel_joints), motors)
+
+
+def joint_of_motors(robot: CasterRobot) -> Array:
+    """Return the joint (m,) that the description takes each motor channel for, as an index."""
+    n = robot.count
+    efforts = np.flatnonzero(robot.actuated)
+    # efforts are wheels and steering axes, joints are steering axes and wheels
+    return (efforts + n) % (2 * n)
+
+
+def as_described(robot: CasterRobot) -> Assignment:
+    """Return the wiring of a robot that is wired as its description says."""
+    joints = 2 * robot.count
+    motor_of = np.full(joints, NONE)
+    motors = joint_of_motors(robot)
+    motor_of[motors] = np.arange(len(motors))
+    return Assignment(np.arange(joints), np.ones(joints), np.zeros(joints), motor_of,
+                      np.ones(joints))

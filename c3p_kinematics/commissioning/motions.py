@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Small motions from which the wiring of a robot is found, without knowledge of that wiring.
+
+A motion is a pattern of torques, times a factor that grows slowly until an encoder moves. Then it
+is regulated so that the fastest encoder keeps a low speed, and it ends when one encoder has
+travelled its length; the torques are zero until the robot stands. First each motor pushes alone,
+in both directions; then all together, with signs and sizes that are drawn.
+
+The speed of a channel is that of the wheel or caster which it may belong to, r |Δx| and d |Δθ|: the
+largest over all channels bounds the speed of every pivot under any wiring, up to the gears.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from c3p_description.model import Array, CasterRobot
+from c3p_kinematics.commissioning.assignment import Record, channels_of, joint_of_motors
+
+
+@dataclass(frozen=True)
+class MotionSettings:
+    """
+    Sizes of the motions.
+
+    Attributes
+    ----------
+    speed : float, m/s
+        Of the fastest encoder; with a gear 20 % wrong and a caster that rolls and turns at once a
+        pivot is up to 1.7 times as fast.
+    stop_speed : float, m/s
+        At which everything stops.
+    length : float, m
+        Of a motion, by the encoder that travels farthest.
+    whole_length : float, m
+        Of all motions together.
+    together : int
+        Motions of all motors together, each there and back.
+    growth_time : float, s
+        In which the torque grows from zero to its limit.
+    motion_time, rest_time, whole_time : float, s
+        Longest motion, pause between two, and the end of all.
+    speed_window : float, s
+        In which a speed is measured.
+    """
+
+    speed: float = 0.05
+    stop_speed: float = 0.1
+    length: float = 0.035
+    whole_length: float = 0.6
+    together: int = 3
+    growth_time: float = 4.0
+    motion_time: float = 6.0
+    rest_time: float = 0.4
+    whole_time: float = 88.0
+    speed_window: float = 0.08
+
+
+class MotionStep(NamedTuple):
+    """
+    Orders of a step.
+
+    Attributes
+    ----------
+    torque : (m,) ndarray, N·m
+        Of the motor channels.
+    done : bool
+        All motions are over.
+    stopped : str
+        Reason of a stop; empty without one.
+    label : str
+        The present motion in words.
+    """
+
+    torque: Array
+    done: bool
+    stopped: str
+    label: str
+
+
+class Motion(NamedTuple):
+    """Pattern (m,) of a motion, as fractions of the torque limits, and its words."""
+
+    pattern: Array
+    label: str
+
+
+# torque over that at which motion begins, at most: friction while rolling is no larger than at rest
+MOST_OVER_BREAKAWAY = 2.5
+
+# encoder travel that is motion and not rounding, m
+LEAST_TRAVEL = 1e-3
+
+# travel after which a motion counts, relative to its length; a shorter one is repeated at the end
+ENOUGH = 0.5
+
+# longest step that is taken as one of the loop, s
+LONGEST_STEP = 0.1
+
+
+def planned_motions(robot: CasterRobot, settings: MotionSettings, seed: int = 0) -> list[Motion]:
+    """Return the motions: each motor alone and back, then together with drawn torques and back."""
+    motors = channels_of(robot).motors
+    count = len(motors)
+    motions = []
+    for k, joint in enumerate(motors):
+        alone = np.eye(count)[k]
+        motions += [Motion(alone, f'motor of {joint} alone'),
+                    Motion(-alone, f'motor of {joint} alone, back')]
+    rng = np.random.default_rng(seed)
+    for k in range(settings.together):
+        pattern = rng.choice([-1.0, 1.0], count) * rng.uniform(0.3, 1.0, count)
+        pattern /= np.abs(pattern).max()
+        motions += [Motion(pattern, f'all motors, pattern {k + 1}'),
+                    Motion(-pattern, f'all motors, pattern {k + 1}, back')]
+    return motions
+
+
+class WiringMotions:
+    """
+    State machine of the motions.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+        As described: torque limits, radii and offsets are used, the wiring is not.
+    settings : MotionSettings, optional
+    seed : int
+        Of the drawn torques.
+
+    Raises
+    ------
+    ValueError
+        A robot whose wiring is not found so (`channels_of`), or a motor without a torque limit.
+    """
+
+    def __init__(self, robot: CasterRobot, settings: MotionSettings | None = None,
+                 seed: int = 0) -> None:
+        """Plan the motions."""
+        self._settings = settings or MotionSettings()
+        self._channels = channels_of(robot)
+        self._limit = robot.effort_limit[robot.actuated]
+        if not np.all(np.isfinite(self._limit)):
+            joint = self._channels.motors[int(np.argmax(~np.isfinite(self._limit)))]
+            raise ValueError(f'torque limit of {joint}: must be finite, because the torque grows '
+                             'to it while nothing moves; give torque_limit in the description')
+        # length of the travel of one radian, by the largest that the channel may belong to
+        n = robot.count
+        self._arm = np.repeat([max(robot.caster_offset.max(), 1e-9), robot.wheel_radius.max()], n)
+        self._blocked: list[str] = []
+        self._motions = planned_motions(robot, self._settings, seed)
+        self._index = 0
+        self._begin: float | None = None
+        self._recent: deque[tuple[float, Array]] = deque()
+        self._times: list[float] = []
+        self._measured: list[Array] = []
+        self._ordered: list[Array] = []
+        self._torque = np.zeros(len(self._limit))
+        self._whole = 0.0
+        self._stopped = ''
+        self._done = False
+        self._own_joint = joint_of_motors(robot)
+        self._rest(0.0)
+
+    def _rest(self, time: float) -> None:
+        """Begin the pause before a motion."""
+        self._resting: float | None = time
+        self._started = time
+        self._factor = 0.0
+        self._breakaway = 0.0
+        self._anchor: Array | None = None
+
+    def record(self) -> Record:
+        """Return what was measured and ordered until now."""
+        return Record(np.array(self._times), np.array(self._measured), np.array(self._ordered))
+
+    def step(self, time: float, measured: ArrayLike, held: bool = True) -> MotionStep:
+        """
+        Take the angles of the encoder channels; return the torques of the motor channels.
+
+        Parameters
+        ----------
+        time : float, s
+            Of the angles; with an earlier one than before the step is left out.
+        measured : (k,) array_like, rad
+            In the order of `channels_of`.
+        held : bool
+            The operator's key is held; if not, the torques are zero and the motion begins again.
+        """
+        angles = np.array(measured, float)
+        if not np.all(np.isfinite(angles)):
+            channel = self._channels.encoders[int(np.argmax(~np.isfinite(angles)))]
+            self._stop(f'encoder channel {channel} states {angles.tolist()}: must be finite; '
+                       'check its cable')
+        if self._begin is None:
+            self._begin = time
+            self._rest(time)
+        if not self._stopped and not self._done and (
+                not self._times or time > self._times[-1]):
+            self._advance(time, angles, held)
+            self._times.append(time)
+            self._measured.append(angles)
+            self._ordered.append(self._torque.copy())
+        label = '' if self._done else self._motions[self._index].label
+        return MotionStep(self._torque.copy(), self._done, self._stopped, label)
+
+    def _stop(self, reason: str) -> None:
+        self._stopped = self._stopped or reason
+        self._torque = np.zeros(len(self._limit))
+
+    def _speeds(self, time: float, angles: Array) -> Array:
+        """Return the speeds (k,) of the channels over the last window, m/s."""
+        recent = self._recent
+        recent.append((time, angles))
+        while len(recent) > 2 and time - recent[1][0] >= self._settings.speed_window:
+            recent.popleft()
+        passed = time - recent[0][0]
+        # stamps of one batch are no measure of a speed
+        if passed < 0.5 * self._settings.speed_window:
+            return np.zeros(len(angles))
+        return np.abs(angles - recent[0][1]) * self._arm / passed
+
+    def _advance(self, time: float, angles: Array, held: bool) -> None:
+        s = self._settings
+        speeds = self._speeds(time, angles)
+        speed = float(speeds.max())
+        passed = min(time - self._times[-1], LONGEST_STEP) if self._times else 0.0
+        assert self._begin is not None
+        if speed > s.stop_speed:
+            channel = self._channels.encoders[int(np.argmax(speeds))]
+            self._stop(f'encoder {channel} moves at {speed:.2f} m/s, faster than '
+                       f'{s.stop_speed:g}: its counts per turn are wrong, or the robot is pushed')
+            return
+        if time - self._begin > s.whole_time or self._whole > s.whole_length:
+            self._finish()
+            return
+        if not held:
+            self._torque[:] = 0.0
+            self._rest(time)
+            return
+        if self._resting is not None:
+            self._torque[:] = 0.0
+            still = speed < 0.1 * s.speed
+            if not still:
+                self._resting = max(self._resting, time - 0.5 * s.rest_time)
+            if time - self._resting >= s.rest_time and still:
+                self._resting = None
+                self._started = time
+                self._anchor = angles
+            return
+        self._push(time, angles, speed, passed)
+
+    def _push(self, time: float, angles: Array, speed: float, passed: float) -> None:
+        s = self._settings
+        assert self._anchor is not None
+        motion = self._motions[self._index]
+        travel = float((np.abs(angles - self._anchor) * self._arm).max())
+        if travel >= s.length or time - self._started > s.motion_time:
+            if travel < LEAST_TRAVEL:
+                self._blocked.append(motion.label)
+            self._whole += travel
+            self._next(time)
+            return
+        if travel < LEAST_TRAVEL:
+            # nothing moves yet
+            self._factor = min(1.0, self._factor + passed / s.growth_time)
+            self._breakaway = self._factor
+            factor = self._factor
+        else:
+            # hold the speed, by the torque that friction has needed
+            lack = 1.0 - speed / s.speed
+            self._factor = float(np.clip(self._factor + self._breakaway * lack * passed / 0.5,
+                                         0.0, min(1.0, MOST_OVER_BREAKAWAY * self._breakaway)))
+            factor = float(np.clip(self._factor + 0.7 * self._breakaway * (lack - 0.5), 0.0, 1.0))
+        self._torque = factor * motion.pattern * self._limit
+
+    def _next(self, time: float) -> None:
+        self._torque[:] = 0.0
+        self._index += 1
+        if self._index == len(self._motions):
+            self._finish()
+            return
+        self._rest(time)
+
+    def _finish(self) -> None:
+        self._torque[:] = 0.0
+        self._index = min(self._index, len(self._motions) - 1)
+        self._done = True
