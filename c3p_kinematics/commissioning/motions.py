@@ -54,8 +54,8 @@ class MotionSettings:
     stop_speed: float = 0.1
     length: float = 0.035
     whole_length: float = 0.6
-    together: int = 3
-    growth_time: float = 4.0
+    together: int = 4
+    growth_time: float = 2.5
     motion_time: float = 6.0
     rest_time: float = 0.4
     whole_time: float = 88.0
@@ -85,7 +85,16 @@ class MotionStep(NamedTuple):
 
 
 class Motion(NamedTuple):
-    """Pattern (m,) of a motion, as fractions of the torque limits, and its words."""
+    """
+    A motion.
+
+    Attributes
+    ----------
+    pattern : (m,) ndarray, N·m
+        Largest torques of the motors; a motion uses a fraction of them.
+    label : str
+        In words.
+    """
 
     pattern: Array
     label: str
@@ -97,29 +106,58 @@ MOST_OVER_BREAKAWAY = 2.5
 # encoder travel that is motion and not rounding, m
 LEAST_TRAVEL = 1e-3
 
-# travel after which a motion counts, relative to its length; a shorter one is repeated at the end
-ENOUGH = 0.5
+# travel of a radian of the steering of wheels without offset, m: that of their tyres
+LEAST_ARM = 0.02
+
+# after this time at its largest torque nothing will move, s
+PATIENCE = 0.3
 
 # longest step that is taken as one of the loop, s
 LONGEST_STEP = 0.1
 
 
 def planned_motions(robot: CasterRobot, settings: MotionSettings, seed: int = 0) -> list[Motion]:
-    """Return the motions: each motor alone and back, then together with drawn torques and back."""
+    """
+    Return the motions: each motor alone and back, then together with drawn torques and back.
+
+    Torques of a pattern make equal forces at the floor, about: wheel motors by r, those of steering
+    axes by d. With steering motors the wheels push together without them, and then with them.
+    """
     motors = channels_of(robot).motors
+    limit = robot.effort_limit[robot.actuated]
+    arm = arms_of(robot)[joint_of_motors(robot)]
     count = len(motors)
     motions = []
     for k, joint in enumerate(motors):
-        alone = np.eye(count)[k]
+        alone = np.eye(count)[k] * limit
         motions += [Motion(alone, f'motor of {joint} alone'),
                     Motion(-alone, f'motor of {joint} alone, back')]
-    rng = np.random.default_rng(seed)
+    wheels = joint_of_motors(robot) >= robot.count
+    mixed = bool(wheels.any() and not wheels.all())
     for k in range(settings.together):
-        pattern = rng.choice([-1.0, 1.0], count) * rng.uniform(0.3, 1.0, count)
-        pattern /= np.abs(pattern).max()
-        motions += [Motion(pattern, f'all motors, pattern {k + 1}'),
-                    Motion(-pattern, f'all motors, pattern {k + 1}, back')]
+        motions += drawn_motions(arm, limit, wheels if mixed and k % 3 < 2 else wheels >= 0,
+                                 f'pattern {k + 1}', seed + k)
     return motions
+
+
+def arms_of(robot: CasterRobot) -> Array:
+    """
+    Return the travel of a radian of each joint (2n,), m: d of steering axes and r of wheels.
+
+    It is the largest of all, because a channel may belong to each.
+    """
+    n = robot.count
+    return np.repeat([max(float(robot.caster_offset.max()), LEAST_ARM),
+                      float(robot.wheel_radius.max())], n)
+
+
+def drawn_motions(arm: Array, limit: Array, used: Array, name: str, seed: int) -> list[Motion]:
+    """Return a motion with drawn torques of the motors `used` (m,), and the way back."""
+    rng = np.random.default_rng(seed)
+    pattern = rng.choice([-1.0, 1.0], len(arm)) * rng.uniform(0.4, 1.0, len(arm)) * arm * used
+    pattern *= np.min(limit[used] / np.abs(pattern[used]))
+    return [Motion(pattern, f'motors together, {name}'),
+            Motion(-pattern, f'motors together, {name}, back')]
 
 
 class WiringMotions:
@@ -150,9 +188,8 @@ class WiringMotions:
             joint = self._channels.motors[int(np.argmax(~np.isfinite(self._limit)))]
             raise ValueError(f'torque limit of {joint}: must be finite, because the torque grows '
                              'to it while nothing moves; give torque_limit in the description')
-        # length of the travel of one radian, by the largest that the channel may belong to
-        n = robot.count
-        self._arm = np.repeat([max(robot.caster_offset.max(), 1e-9), robot.wheel_radius.max()], n)
+        self._arm = arms_of(robot)
+        self._robot = robot
         self._blocked: list[str] = []
         self._motions = planned_motions(robot, self._settings, seed)
         self._index = 0
@@ -165,7 +202,6 @@ class WiringMotions:
         self._whole = 0.0
         self._stopped = ''
         self._done = False
-        self._own_joint = joint_of_motors(robot)
         self._rest(0.0)
 
     def _rest(self, time: float) -> None:
@@ -174,7 +210,30 @@ class WiringMotions:
         self._started = time
         self._factor = 0.0
         self._breakaway = 0.0
+        self._full = time
         self._anchor: Array | None = None
+
+    @property
+    def blocked(self) -> tuple[str, ...]:
+        """Motions in which no encoder moved at the torque limit."""
+        return tuple(self._blocked)
+
+    @property
+    def spent(self) -> bool:
+        """Whether the time or the path is used up."""
+        s = self._settings
+        passed = 0.0 if self._begin is None or not self._times else self._times[-1] - self._begin
+        return passed > s.whole_time - s.motion_time or self._whole > s.whole_length
+
+    def extend(self, seed: int) -> None:
+        """Add a motion of all motors and its way back; `step` is then not done."""
+        arm = self._arm[joint_of_motors(self._robot)]
+        self._motions = self._motions[:self._index + 1] + drawn_motions(
+            arm, self._limit, np.ones(len(arm), bool), f'addition {seed}', seed)
+        if self._done:
+            self._done = False
+            self._index += 1
+            self._rest(self._times[-1])
 
     def record(self) -> Record:
         """Return what was measured and ordered until now."""
@@ -261,14 +320,19 @@ class WiringMotions:
         assert self._anchor is not None
         motion = self._motions[self._index]
         travel = float((np.abs(angles - self._anchor) * self._arm).max())
-        if travel >= s.length or time - self._started > s.motion_time:
+        hopeless = travel < LEAST_TRAVEL and self._factor == 1.0 and time - self._full > PATIENCE
+        if travel >= s.length or time - self._started > s.motion_time or hopeless:
             if travel < LEAST_TRAVEL:
                 self._blocked.append(motion.label)
+                # it will not move back either
+                self._index += self._index % 2 == 0
             self._whole += travel
             self._next(time)
             return
         if travel < LEAST_TRAVEL:
             # nothing moves yet
+            if self._factor < 1.0:
+                self._full = time
             self._factor = min(1.0, self._factor + passed / s.growth_time)
             self._breakaway = self._factor
             factor = self._factor
@@ -278,7 +342,7 @@ class WiringMotions:
             self._factor = float(np.clip(self._factor + self._breakaway * lack * passed / 0.5,
                                          0.0, min(1.0, MOST_OVER_BREAKAWAY * self._breakaway)))
             factor = float(np.clip(self._factor + 0.7 * self._breakaway * (lack - 0.5), 0.0, 1.0))
-        self._torque = factor * motion.pattern * self._limit
+        self._torque = factor * motion.pattern
 
     def _next(self, time: float) -> None:
         self._torque[:] = 0.0
