@@ -51,7 +51,7 @@ class MotionSettings:
     """
 
     speed: float = 0.05
-    stop_speed: float = 0.1
+    stop_speed: float = 0.12
     length: float = 0.035
     whole_length: float = 0.6
     together: int = 4
@@ -101,7 +101,11 @@ class Motion(NamedTuple):
 
 
 # torque over that at which motion begins, at most: friction while rolling is no larger than at rest
-MOST_OVER_BREAKAWAY = 2.5
+MOST_OVER_BREAKAWAY = 2.0
+
+# torque at the begin of its growth, and what a speed takes from it, by that of the breakaway
+LEAST_FACTOR = 0.02
+GAIN = 0.7
 
 # encoder travel that is motion and not rounding, m
 LEAST_TRAVEL = 1e-3
@@ -333,7 +337,9 @@ class WiringMotions:
             # nothing moves yet
             if self._factor < 1.0:
                 self._full = time
-            self._factor = min(1.0, self._factor + passed / s.growth_time)
+            # by the same ratio each time, so that it exceeds the friction by the same fraction
+            grown = LEAST_FACTOR ** (-passed / s.growth_time)
+            self._factor = min(1.0, max(LEAST_FACTOR, self._factor * grown))
             self._breakaway = self._factor
             factor = self._factor
         else:
@@ -341,7 +347,8 @@ class WiringMotions:
             lack = 1.0 - speed / s.speed
             self._factor = float(np.clip(self._factor + self._breakaway * lack * passed / 0.5,
                                          0.0, min(1.0, MOST_OVER_BREAKAWAY * self._breakaway)))
-            factor = float(np.clip(self._factor + 0.7 * self._breakaway * (lack - 0.5), 0.0, 1.0))
+            factor = float(np.clip(
+                self._factor - GAIN * self._breakaway * speed / s.speed, 0.0, 1.0))
         self._torque = factor * motion.pattern
 
     def _next(self, time: float) -> None:

@@ -55,7 +55,7 @@ LEAST_PROBABILITY = 1e-6
 LEAST_WAY = 1e-3
 
 # likelihood ratio, as a logarithm, below which motions do not distinguish two wirings
-ALIKE = 3.0
+ALIKE = 7.0
 
 
 class WiringError(ValueError):
@@ -253,11 +253,11 @@ def _found(robot: CasterRobot, record: Record, windows: Windows, ranked: _Ranked
     _, likelihood, h, best = entries[0]
     alike = [entry[3] for entry in entries[1:] if entry[1] > likelihood - ALIKE]
     variance = ranked.fit.squares[h] / (INDEPENDENT * ranked.equations)
+    # what moves alike is kept however improbable before
+    others = tuple((entry[3], float(w)) for entry, w in zip(entries[1:], weights[1:], strict=True)
+                   if w > LEAST_PROBABILITY or entry[1] > likelihood - ALIKE)
     return Found(best, float(weights[0]), _deviation(best, ranked.fit.normal[h], variance),
-                 tuple((entry[3], float(w)) for entry, w in zip(entries[1:], weights[1:],
-                                                                strict=True)
-                       if w > LEAST_PROBABILITY),
-                 undecided(robot, best, alike), float(ranked.residual[h]))
+                 others, undecided(robot, best, alike), float(ranked.residual[h]))
 
 
 def _deviation(best: Assignment, normal: Array, variance: float) -> Assignment:
@@ -304,7 +304,7 @@ def settle(robot: CasterRobot, found: Found, measured: Array, direction: Sequenc
     others = tuple((w, p / whole) for w, p in kept[1:])
     deviation = found.deviation._replace(gear=_moved_to(found, best, found.deviation.gear),
                                          zero=_moved_to(found, best, found.deviation.zero))
-    texts = undecided(robot, best, [w for w, p in others if p > LEAST_PROBABILITY])
+    texts = undecided(robot, best, [w for w, _ in others])
     return found._replace(assignment=best, probability=kept[0][1] / whole, others=others,
                           deviation=deviation, undecided=texts)
 

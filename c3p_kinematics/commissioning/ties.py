@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
-from c3p_kinematics.commissioning.assignment import NONE, Assignment, as_described
+from c3p_kinematics.commissioning.assignment import NONE, Assignment, Found, as_described
 
 # a smaller zero is within what assembly leaves, and so is a smaller change of a gear
 SMALL_ZERO = np.radians(6.0)
@@ -22,6 +22,10 @@ SMALL_GEAR = 0.03
 
 # residual of an isometry between pivots, relative to their spread
 ISOMETRY = 0.02
+
+
+# of wirings that are not the same robot in other axes
+OTHERS = 'other wirings explain'
 
 
 class Isometry(NamedTuple):
@@ -116,6 +120,11 @@ def undecided(robot: CasterRobot, best: Assignment, alike: Sequence[Assignment]
                      'so')
     if any(m is None for m in maps):
         number = sum(m is None for m in maps)
-        texts.append(f'{number} other wirings explain these motions as well; let it move on, or '
+        texts.append(f'{number} {OTHERS} these motions as well; let it move on, or '
                      'turn and roll its casters by hand, one by one')
     return tuple(texts)
+
+
+def separated(found: Found) -> bool:
+    """Return whether only wirings of the same robot in other axes are left."""
+    return not any(OTHERS in text for text in found.undecided)
