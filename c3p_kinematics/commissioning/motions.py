@@ -53,7 +53,7 @@ class MotionSettings:
     speed: float = 0.05
     stop_speed: float = 0.12
     length: float = 0.035
-    whole_length: float = 0.6
+    whole_length: float = 0.9
     together: int = 4
     growth_time: float = 2.5
     motion_time: float = 6.0

@@ -21,7 +21,7 @@ import numpy as np
 from c3p_description.model import Array
 
 # gears beyond this factor are another wiring: bounds of the fit
-LARGEST_GEAR = 1.6
+LARGEST_GEAR = 1.4
 
 # relative weight that keeps the equations of a posture without information solvable
 DAMPING = 1e-9
@@ -91,23 +91,38 @@ def motion_of(modules: Modules, signals: Signals, zero: Array, gear: Array
     return motion, residual, right, columns
 
 
-def fit(modules: Modules, signals: Signals, zero: Array, gear: Array, rounds: int) -> Fit:
+def fit(modules: Modules, signals: Signals, start: tuple[Array, Array], rounds: int,
+        weight: float = 0.0) -> Fit:
     """
-    Return zeros and gears by Gauss-Newton steps with step control, from starts (H, n).
+    Return zeros and gears by Gauss-Newton steps with step control.
 
     The displacements are eliminated from the derivatives (Kaufman's variable projection).
+
+    Parameters
+    ----------
+    modules : Modules
+    signals : Signals
+    start : tuple of (H, n) ndarray
+        Zeros and gears.
+    rounds : int
+    weight : float, m²
+        Of the squared logarithms of the gears: prior knowledge that they are about 1.
     """
+    zero, gear = start
     count = zero.shape[1]
     damping = np.full(len(zero), 1e-3)
     zero = zero.copy()
     gear = gear.copy()
     sign = np.sign(gear)
     motion, residual, right, columns = motion_of(modules, signals, zero, gear)
-    squares = np.einsum('hwk,hwk->h', residual, residual)
+    squares = _squares(residual, gear, weight)
     normal = np.zeros((len(zero), 2 * count, 2 * count))
-    for _ in range(rounds + 1):
+    own = np.arange(count, 2 * count)
+    for k in range(rounds + 1):
         normal, slope = _normal(modules, signals, zero, gear, (motion, residual, right, columns))
-        if _ == rounds:
+        normal[:, own, own] += weight
+        slope[:, count:] += weight * np.log(np.abs(gear))
+        if k == rounds:
             break
         scale = np.einsum('hii->hi', normal)
         matrix = normal.copy()
@@ -119,7 +134,7 @@ def fit(modules: Modules, signals: Signals, zero: Array, gear: Array, rounds: in
         bound = np.log(LARGEST_GEAR)
         trial_gear = sign * np.exp(np.clip(logs, -bound, bound))
         trial = motion_of(modules, signals, trial_zero, trial_gear)
-        trial_squares = np.einsum('hwk,hwk->h', trial[1], trial[1])
+        trial_squares = _squares(trial[1], trial_gear, weight)
         better = trial_squares <= squares
         damping = np.where(better, 0.2 * damping, 10.0 * damping)
         zero[better] = trial_zero[better]
@@ -128,6 +143,12 @@ def fit(modules: Modules, signals: Signals, zero: Array, gear: Array, rounds: in
         for kept, new in zip((motion, residual, right, columns), trial, strict=True):
             kept[better] = new[better]
     return Fit(zero, gear, squares, motion, normal)
+
+
+def _squares(residual: Array, gear: Array, weight: float) -> Array:
+    """Return the sums of squares (H,) with those of the prior."""
+    return (np.einsum('hwk,hwk->h', residual, residual)
+            + weight * (np.log(np.abs(gear)) ** 2).sum(1))
 
 
 def _normal(modules: Modules, signals: Signals, zero: Array, gear: Array,

@@ -41,6 +41,9 @@ from c3p_kinematics.commissioning.windows import Windows, windows_of
 # log odds of a wrong part
 PRIOR = float(np.log(20.0))
 
+# standard deviation of the logarithm of a gear, before anything is known
+GEAR_SPREAD = 0.15
+
 # fraction of the equations that are independent: creep lasts longer than a window
 INDEPENDENT = 0.4
 
@@ -176,19 +179,21 @@ def _rank(modules: Modules, windows: Windows, s: SearchSettings) -> _Ranked:
     orders = _chosen(search_orders(modules, windows, s.kept), slice(0, s.fitted))
     signals = signals_of(windows, orders)
     # without the term in d the factors have no sign: zeros may be turned by 180°
-    first = [fit(modules, signals, orders.zero + turn, orders.wheel_sign, FIRST_ROUNDS)
+    noise = np.hypot(s.count_error, s.path_error * s.window)
+    weight = (noise / GEAR_SPREAD) ** 2
+    first = [fit(modules, signals, (orders.zero + turn, orders.wheel_sign), FIRST_ROUNDS, weight)
              for turn in (0.0, np.pi)]
     turned = first[1].squares < first[0].squares
     zero = np.where(turned[:, None], first[1].zero, first[0].zero)
     gear = np.where(turned[:, None], first[1].gear, first[0].gear)
     best = np.argsort(np.minimum(first[0].squares, first[1].squares), kind='stable')[:s.listed]
     orders = _chosen(orders, best)
-    last = fit(modules, signals_of(windows, orders), zero[best], gear[best], LAST_ROUNDS)
+    last = fit(modules, signals_of(windows, orders), (zero[best], gear[best]), LAST_ROUNDS,
+               weight)
     rank = np.argsort(last.squares, kind='stable')
     orders = _chosen(orders, rank)
     last = Fit(*(part[rank] for part in last))
     equations = (2 * len(modules.pivot) - 3) * len(windows.begin)
-    noise = np.hypot(s.count_error, s.path_error * s.window)
     floor = equations * s.count_error ** 2
     likelihood = -0.5 * INDEPENDENT * equations * np.log(last.squares + floor)
     return _Ranked(orders, last, likelihood - likelihood[0],
@@ -327,8 +332,8 @@ def displacement(robot: CasterRobot, wiring: Assignment, measured: Array) -> Arr
     orders = Orders(wiring.encoder_of[None, :n], wiring.encoder_of[None, n:] - n,
                     wiring.gear[None, :n], np.sign(wiring.gear[None, n:]),
                     wiring.zero[None, :n], np.zeros(1))
-    moved = fit(modules_of(robot), signals_of(windows, orders), orders.zero,
-                wiring.gear[None, n:], 0).motion[0]
+    moved = fit(modules_of(robot), signals_of(windows, orders),
+                (orders.zero, wiring.gear[None, n:]), 0).motion[0]
     heading = np.concatenate([[0.0], np.cumsum(moved[:, 2])])
     middle = 0.5 * (heading[1:] + heading[:-1])
     steps = (moved[:, 0] + 1j * moved[:, 1]) * np.exp(1j * middle)

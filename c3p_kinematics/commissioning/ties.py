@@ -24,6 +24,9 @@ SMALL_GEAR = 0.03
 ISOMETRY = 0.02
 
 
+# standard deviation of a gear that is known: calibration continues from there
+KNOWN_GEAR = 0.01
+
 # of wirings that are not the same robot in other axes
 OTHERS = 'other wirings explain'
 
@@ -125,6 +128,12 @@ def undecided(robot: CasterRobot, best: Assignment, alike: Sequence[Assignment]
     return tuple(texts)
 
 
+
 def separated(found: Found) -> bool:
-    """Return whether only wirings of the same robot in other axes are left."""
-    return not any(OTHERS in text for text in found.undecided)
+    """
+    Return whether more motions would tell nothing new.
+
+    Only wirings of the same robot in other axes are left, and the gears are known.
+    """
+    return (not any(OTHERS in text for text in found.undecided)
+            and float(found.deviation.gear.max()) < KNOWN_GEAR)
