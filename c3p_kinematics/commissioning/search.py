@@ -57,6 +57,9 @@ LEAST_PROBABILITY = 1e-6
 # travel of an encoder below which it is dead, where others travel more than a window, m
 LEAST_WAY = 1e-3
 
+# squares of forces, relative, that no model of friction explains: 3 %
+LEAST_SQUARES = 1e-3
+
 # likelihood ratio, as a logarithm, below which motions do not distinguish two wirings
 ALIKE = 7.0
 
@@ -238,18 +241,21 @@ def _found(robot: CasterRobot, record: Record, windows: Windows, ranked: _Ranked
     """Return the result, with priors and the motors of each wiring of the encoders."""
     likely = [h for h in range(len(ranked.likelihood))
               if ranked.likelihood[h] > np.log(LEAST_PROBABILITY)]
+    motors = [_of_motors(robot, record, windows, ranked, h) for h in likely]
+    # forces also tell apart what only rolls alike
+    least = min(float(m.squares[0]) for m in motors)
     entries: list[tuple[float, float, int, Assignment]] = []
-    for h in likely:
-        motors = _of_motors(robot, record, windows, ranked, h)
-        n = INDEPENDENT * motors.equations
-        for joint, leads, squares in zip(*motors[:3], strict=True):
-            likelihood = ranked.likelihood[h] - 0.5 * n * np.log(
-                squares + 1e-4) + 0.5 * n * np.log(motors.squares[0] + 1e-4)
+    for h, of_motors in zip(likely, motors, strict=True):
+        equations = INDEPENDENT * of_motors.equations
+        likelihoods = ranked.likelihood[h] - 0.5 * equations * np.log(
+            (of_motors.squares + LEAST_SQUARES) / (least + LEAST_SQUARES))
+        for joint, leads, likelihood in zip(of_motors.joint, of_motors.leads, likelihoods,
+                                            strict=True):
             if likelihood < np.log(LEAST_PROBABILITY):
                 break
             wiring = _encoders(ranked.orders, ranked.fit, h,
                                _motor_assignment(robot, joint, leads))
-            entries.append((likelihood - PRIOR * parts_wrong(robot, wiring), likelihood, h,
+            entries.append((likelihood - PRIOR * parts_wrong(robot, wiring), float(likelihood), h,
                             wiring))
     entries.sort(key=lambda entry: -entry[0])
     logs = np.array([entry[0] for entry in entries])
