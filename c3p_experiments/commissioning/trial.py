@@ -180,12 +180,13 @@ def errors(true: Assignment, found: Assignment) -> tuple[float, float]:
 
 def judged(true: Assignment, found: Found) -> str:
     """Return the verdict on what was found."""
-    gear, zero = errors(true, found.assignment)
-    told = [w for w, _ in found.others]
-    if gear < GEAR_ERROR and zero < ZERO_ERROR and not found.undecided:
+    # what is less sure says so
+    limits = (max(GEAR_ERROR, 4.0 * float(found.deviation.gear.max())),
+              max(ZERO_ERROR, 4.0 * float(found.deviation.zero.max())))
+    if np.all(np.array(errors(true, found.assignment)) < limits) and not found.undecided:
         return EXACT
-    if found.undecided and any(np.all(np.array(errors(true, w)) < (GEAR_ERROR, ZERO_ERROR))
-                               for w in (found.assignment, *told)):
+    told = (found.assignment, *(w for w, _ in found.others))
+    if found.undecided and any(np.all(np.array(errors(true, w)) < limits) for w in told):
         return UNDECIDED
     return WRONG
 

@@ -283,7 +283,7 @@ def _deviation(best: Assignment, normal: Array, variance: float) -> Assignment:
 
 def settle(robot: CasterRobot, found: Found, measured: Array, direction: Sequence[float]) -> Found:
     """
-    Return what is left when the robot was pushed in a known direction.
+    Return what is left when the robot was pushed in a known direction, without turning it.
 
     Parameters
     ----------
@@ -300,10 +300,12 @@ def settle(robot: CasterRobot, found: Found, measured: Array, direction: Sequenc
         No wiring moves in that direction.
     """
     toward = np.asarray(direction, float) / np.linalg.norm(direction)
+    arm = float(np.sqrt((robot.hip_position ** 2).sum(1).mean()))
     kept = []
     for wiring, probability in ((found.assignment, found.probability), *found.others):
         moved = displacement(robot, wiring, np.asarray(measured, float))
-        if moved[:2] @ toward > NEAR * np.hypot(moved[0], moved[1]):
+        straight = arm * abs(moved[2]) < STRAIGHT * np.hypot(moved[0], moved[1])
+        if straight and moved[:2] @ toward > NEAR * np.hypot(moved[0], moved[1]):
             kept.append((wiring, probability))
     if not kept:
         moved = displacement(robot, found.assignment, np.asarray(measured, float))
@@ -322,6 +324,9 @@ def settle(robot: CasterRobot, found: Found, measured: Array, direction: Sequenc
 
 # cosine of the largest angle between a push and the direction that was told
 NEAR = 0.75
+
+# path of the pivots by a turn, relative to that of a straight push, at most
+STRAIGHT = 0.5
 
 
 def _moved_to(found: Found, best: Assignment, values: Array) -> Array:
