@@ -19,8 +19,8 @@ REALTIME = (WAIT, STRICT)
 EXPERIMENTS = (
     'line', 'triangle', 'figure_eight', 'ramp_y', 'ramp_x', 'flip', 'spin', 'sideways',
     'goal_behind', 'steerings', 'pushes', 'slope', 'oil_patch', 'self_calibration', 'consistency',
-    'slip_faults', 'real_sensors', 'postures', 'structure', 'feed_forward', 'hill',
-    'random_terrain', 'camber_power', 'agv', 'crossover', 'methods', 'flexible', 'berthing',
+    'slip_faults', 'real_sensors', 'postures', 'structure', 'feed_forward', 'commissioning',
+    'hill', 'random_terrain', 'camber_power', 'agv', 'crossover', 'methods', 'flexible', 'berthing',
     'grasp', 'chain', 'all')
 
 # parameters of sensed_kinematics for joint states that are of one instant, with its stamp: motor

@@ -8,6 +8,7 @@ from typing import Any
 
 from c3p_experiments.auchter_moore import camber_power
 from c3p_experiments.auchter_moore import experiments as rough
+from c3p_experiments.commissioning import experiment as wirings
 from c3p_experiments.el_shenawy import (
     feed_forward,
     goals,
@@ -168,6 +169,9 @@ EXPERIMENTS: dict[str, Experiment] = {e.name: e for e in (
                     rows=structure.ROWS),
     ModelExperiment(feed_forward.NAME, feed_forward.TITLE, feed_forward.SOURCE,
                     feed_forward.feed_forward, ('robot',), rows=feed_forward.ROWS),
+    ModelExperiment(wirings.NAME, wirings.TITLE, wirings.SOURCE, wirings.commissioning,
+                    ('robot', 'seed', 'trials', 'workers'), runs=wirings.RUNS,
+                    rows=wirings.ROWS),
     ModelExperiment('hill', rough.HILL.title, rough.HILL.source, rough.hill,
                     ('robot', 'duration', 'film'), runs=len(rough.HILL.cases) + 1),
     ModelExperiment('random_terrain', rough.RANDOM.title, rough.RANDOM.source,

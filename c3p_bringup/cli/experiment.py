@@ -32,7 +32,7 @@ ALL = 'all'
 ENCODERS = 'encoders'
 # what can be given besides the name and where results go
 OPTIONS = ('plant', 'controller', 'robot', 'friction', 'sensors', 'latency', 'known_latency',
-           'counts', 'seed', 'duration', 'film')
+           'counts', 'seed', 'duration', 'film', 'trials', 'workers')
 
 
 def add_experiment(commands: Any) -> None:
@@ -68,6 +68,10 @@ def add_experiment(commands: Any) -> None:
                               '20)')
     command.add_argument('--film', nargs='?', const='mp4', choices=('mp4', 'gif'),
                          help='hill and random_terrain: also stills and a film (default: mp4)')
+    command.add_argument('--trials', type=_number, metavar='N',
+                         help='commissioning: trials of each robot (default: 4)')
+    command.add_argument('--workers', type=_number, metavar='N',
+                         help='commissioning: processes (default: one per core)')
     command.add_argument('--keys', action='store_true',
                          help='berthing: drive the arm yourself with the keyboard, in real time')
     command.add_argument('--out', type=Path, metavar='DIR',
@@ -75,6 +79,14 @@ def add_experiment(commands: Any) -> None:
                               'out/experiment/PLANT_CONTROLLER, or out/experiment for a model)')
     add_json(command)
     command.set_defaults(run=run)
+
+
+def _number(text: str) -> int:
+    """Return a whole number of 1 or more."""
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f'{text}: must be 1 or more')
+    return value
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -125,7 +137,9 @@ def run(arguments: argparse.Namespace) -> int:
               and e.compared and conditions.plant in e.plants}
     without = _conditions({option: value for option, value in given.items()
                            if option == 'seed' or option not in LOOP_OPTIONS})
-    models = {name: without for name, e in KNOWN.items() if not isinstance(e, LoopExperiment)}
+    # statistics of many trials run by their own name only
+    models = {name: without for name, e in KNOWN.items()
+              if not isinstance(e, LoopExperiment) and 'trials' not in e.takes}
     return _carry_out(arguments, drives | models, arguments.out or (
         place / f'{conditions.plant}_{conditions.controller}'))
 
@@ -173,7 +187,8 @@ def _conditions(given: Mapping[str, Any]) -> Conditions:
         latency=1e-3 * given['latency'] if 'latency' in given else sensors.latency,
         known_latency=1e-3 * given['known_latency'] if 'known_latency' in given else None,
         wheel_counts=wheel, steering_counts=steering, seed=given.get('seed', 0),
-        sensor_profile=name, duration=given.get('duration'), film=given.get('film', ''))
+        sensor_profile=name, duration=given.get('duration'), film=given.get('film', ''),
+        trials=given.get('trials'), workers=given.get('workers'))
 
 
 def _carry_out(arguments: argparse.Namespace, chosen: Mapping[str, Conditions], out: Path) -> int:

@@ -235,3 +235,10 @@ def _result(name: str, seed: int, drawn: str, bench: _Bench, verdicts: tuple[str
     nan = float('nan')
     return Trial(name, seed, drawn, *verdicts, nan, nan, nan, bench.fastest, bench.farthest,
                  bench.plant.time, added, text)
+
+
+def failed_trial(case: tuple[str, int], reason: str) -> Trial:
+    """Return the result of a trial whose worker was lost."""
+    name, seed = case
+    nan = float('nan')
+    return Trial(name, seed, '', REFUSED, REFUSED, nan, nan, nan, 0.0, 0.0, 0.0, 0, reason)

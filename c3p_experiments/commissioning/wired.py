@@ -14,7 +14,6 @@ from c3p_kinematics.commissioning.assignment import (
     NONE,
     Assignment,
     as_described,
-    joint_of_motors,
 )
 
 # directions of the pivots of robots on a circle, degrees
@@ -46,6 +45,10 @@ def robot_named(name: str) -> CasterRobot:
     return CasterRobot.regular(0.35, np.radians(CIRCLES[name]), 0.04, 0.05, 40.0, 4.5,
                                torque_limit=1.2, wheel_rate_limit=25.0, name=name,
                                friction=losses, **parts)
+
+
+# changes a wiring of a robot by a draw
+Fault = Callable[[CasterRobot, np.random.Generator, Assignment], Assignment]
 
 
 def channels_measured(wiring: Assignment, joints: Array) -> Array:
@@ -134,8 +137,6 @@ def _geared(robot: CasterRobot, rng: np.random.Generator, wiring: Assignment) ->
     return wiring._replace(gear=gear)
 
 
-Fault = Callable[[CasterRobot, np.random.Generator, Assignment], Assignment]
-
 FAULTS: tuple[Fault, ...] = (
     _joints_exchanged((True, True), encoders=True, motors=True),
     _joints_exchanged((False, True), encoders=False, motors=True),
@@ -146,7 +147,3 @@ FAULTS: tuple[Fault, ...] = (
     _reversed(steering=False, encoders=False, motors=True),
     _reversed(steering=False, encoders=True, motors=True),
     _turned, _geared)
-
-# motors of the description, and the wheels they turn
-__all__ = ['FAULTS', 'GEARS', 'ROBOTS', 'channels_measured', 'efforts_of', 'everything', 'few',
-           'joint_of_motors', 'robot_named']

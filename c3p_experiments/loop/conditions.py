@@ -67,6 +67,10 @@ class Conditions:
         Of a run of a model outside the control loop; None is that of the paper.
     film : str
         ``mp4`` or ``gif`` adds a film of such a run; empty does not.
+    trials : int or None
+        Trials of each robot, commissioning only; None is that of the experiment.
+    workers : int or None
+        Processes that compute them; None is one per core.
     """
 
     plant: str = 'analytic'
@@ -82,6 +86,8 @@ class Conditions:
     command_rate: float = 50.0
     duration: float | None = None
     film: str = ''
+    trials: int | None = None
+    workers: int | None = None
     sensor_profile: str = ENCODERS
 
     def __post_init__(self) -> None:

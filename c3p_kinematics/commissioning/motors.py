@@ -15,15 +15,13 @@ moment, and power of the wrong sign.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import permutations, product
 from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import nnls
 
 from c3p_description.model import Array, CasterRobot
-from c3p_kinematics.commissioning.assignment import Assignment, Record, joint_of_motors
+from c3p_kinematics.commissioning.assignment import Record, joint_of_motors
 
 # relative standard deviation of the described mass
 MASS_DEVIATION = 0.3

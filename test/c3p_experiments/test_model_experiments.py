@@ -52,7 +52,7 @@ def test_models_are_registered_beside_the_drives_and_listed(capsys):
     assert {'hill', 'random_terrain', 'agv'} <= set(MODELS)
     assert all(isinstance(e, (LoopExperiment, ModelExperiment)) for e in EXPERIMENTS.values())
     assert all(name == model.name for name, model in EXPERIMENTS.items())
-    assert all(set(model.takes) <= {'robot', 'seed', 'duration', 'film'}
+    assert all(set(model.takes) <= {'robot', 'seed', 'duration', 'film', 'trials', 'workers'}
                for model in MODELS.values())
     assert all(e.takes == LOOP_OPTIONS for e in EXPERIMENTS.values()
                if isinstance(e, LoopExperiment))
