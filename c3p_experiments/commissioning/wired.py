@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -39,9 +40,10 @@ def robot_named(name: str) -> CasterRobot:
     parts = {part: np.resize(getattr(c3p, part), count) for part in (
         'link_mass', 'link_com', 'link_inertia', 'wheel_mass', 'wheel_spin_inertia',
         'wheel_yaw_inertia')}
-    losses = replace(c3p.friction, **{
+    resized: dict[str, Any] = {
         f.name: np.resize(getattr(c3p.friction, f.name), count) for f in fields(c3p.friction)
-        if f.name != 'smoothing'})
+        if f.name != 'smoothing'}
+    losses = replace(c3p.friction, **resized)
     return CasterRobot.regular(0.35, np.radians(CIRCLES[name]), 0.04, 0.05, 40.0, 4.5,
                                torque_limit=1.2, wheel_rate_limit=25.0, name=name,
                                friction=losses, **parts)

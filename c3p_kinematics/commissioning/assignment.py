@@ -132,8 +132,8 @@ def channels_of(robot: CasterRobot) -> Channels:
             raise ValueError(f'{joint} {what}: the wiring is found for casters with encoders at '
                              'both joints; compare the channels of this robot by hand')
     if len(set(robot.steering_joints)) < robot.count:
-        raise ValueError(f'steering joints {", ".join(robot.steering_joints)}: the wiring is found '
-                         'for pivots with one wheel each; compare the channels by hand')
+        raise ValueError(f'steering joints {", ".join(robot.steering_joints)}: the wiring is '
+                         'found for pivots with one wheel each; compare the channels by hand')
     motors = tuple(joint for joint, there in zip(robot.effort_joints, robot.actuated, strict=True)
                    if there)
     return Channels((*robot.steering_joints, *robot.wheel_joints), motors)

@@ -7,8 +7,8 @@ is regulated so that the fastest encoder keeps a low speed, and it ends when one
 travelled its length; the torques are zero until the robot stands. First each motor pushes alone,
 in both directions; then all together, with signs and sizes that are drawn.
 
-The speed of a channel is that of the wheel or caster which it may belong to, r |Δx| and d |Δθ|: the
-largest over all channels bounds the speed of every pivot under any wiring, up to the gears.
+The speed of a channel is that of the wheel or caster which it may belong to, r |Δx| and d |Δθ|:
+the largest over all channels bounds the speed of every pivot under any wiring, up to the gears.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Motion(NamedTuple):
     label: str
 
 
-# torque over that at which motion begins, at most: friction while rolling is no larger than at rest
+# torque over that at which motion begins, at most
 MOST_OVER_BREAKAWAY = 2.0
 
 # torque at the begin of its growth, and what a speed takes from it, by that of the breakaway
@@ -124,8 +124,9 @@ def planned_motions(robot: CasterRobot, settings: MotionSettings, seed: int = 0)
     """
     Return the motions: each motor alone and back, then together with drawn torques and back.
 
-    Torques of a pattern make equal forces at the floor, about: wheel motors by r, those of steering
-    axes by d. With steering motors the wheels push together without them, and then with them.
+    Torques of a pattern make equal forces at the floor, about: wheel motors by r, those of
+    steering axes by d. With steering motors the wheels push together without them, and then with
+    them.
     """
     motors = channels_of(robot).motors
     limit = robot.effort_limit[robot.actuated]

@@ -8,9 +8,9 @@ joints. In a window of length T the torques and the friction change the momentum
     Σ_m s_m (∫τ_m dt) J_k(m)ᵀ = μ M Δν + T Σ_j f_j J_jᵀ sgn(q̇_j),    μ ≈ 1, f_j ≥ 0,
 
 with the joint k(m) and the sign s_m of motor channel m, the mass matrix M of the description and
-friction f of wheels, pivots and tyres. M and f are linear unknowns; what they leave of the left-hand
-side is the residual of a hypothesis. A motor that pushes at another wheel gives another force and
-moment, and power of the wrong sign.
+friction f of wheels, pivots and tyres. μ and f are linear unknowns; what they leave of the
+left-hand side is the residual of a hypothesis. A motor that pushes at another wheel gives another
+force and moment, and power of the wrong sign.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class MotionWindows(NamedTuple):
 
 def joint_jacobians(robot: CasterRobot, steering: Array) -> tuple[Array, Array]:
     """
-    Return rates of steering axes and wheels by the twist (W, 2n, 3), and of the contacts (W, n, 3).
+    Return rates by the twist: of steering axes and wheels (W, 2n, 3), of contacts (W, n, 3).
 
     A wheel without offset has no rate of steering by a motion: its rows are 0.
     """
@@ -101,7 +101,7 @@ def joint_jacobians(robot: CasterRobot, steering: Array) -> tuple[Array, Array]:
 
 
 def mass_matrix(robot: CasterRobot) -> Array:
-    """Return the mass matrix (3, 3) of the platform, with the casters as points at their pivots."""
+    """Return the mass matrix (3, 3) of the robot, with the casters as points at their pivots."""
     extra = robot.link_mass + robot.wheel_mass
     hips = robot.hip_position
     mass = robot.total_mass
@@ -132,7 +132,7 @@ def _accelerations(times: Array, windows: MotionWindows) -> Array:
 
 
 class _Equations(NamedTuple):
-    """Impulses (3W, m, 2n) of each motor at each joint, and columns (3W, 1 + 3) of the unknowns."""
+    """Impulses (3W, m, 2n) of motors at joints, columns of the unknowns, and motors that push."""
 
     impulse: Array
     mass: Array
@@ -206,10 +206,10 @@ def search_motors(robot: CasterRobot, record: Record, windows: MotionWindows,
     alone = equations.active.sum(1) == 1
     cost = np.full((motors, 2 * n, 2), np.inf)
     for m in range(motors):
-        rows = alone & equations.active[:, m]
+        own: Array = alone & equations.active[:, m]
         for k in described[(described >= n) == (described[m] >= n)]:
             for s, sign in enumerate((1.0, -1.0)):
-                cost[m, k, s] = _left(equations, sign * equations.impulse[:, m, k], rows)
+                cost[m, k, s] = _left(equations, sign * equations.impulse[:, m, k], own)
     joints, leads = _best_by_sum(cost, described, n, kept)
     squares = np.empty(len(joints))
     rows = equations.active.any(1)

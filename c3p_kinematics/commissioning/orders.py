@@ -79,7 +79,7 @@ def _candidates(modules: Modules, windows: Windows) -> _Candidates:
 
 
 def _matrices(modules: Modules, candidates: _Candidates, casters: int, chosen: Array) -> Array:
-    """Return the matrices (H, 2m, 2m) of H choices (H, m) of candidates for the first m casters."""
+    """Return the matrices (H, 2m, 2m) of choices (H, m) of candidates for the first casters."""
     pivot = modules.pivot[:casters]
     # complex numbers as pairs: e = V − (Δz + jΔφ p), without what one body explains
     body = np.zeros((2 * casters, 3))

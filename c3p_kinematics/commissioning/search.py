@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Wiring of a robot from a record of small motions: orders, signs, zeros and gears, with probabilities.
+Wiring of a robot from a record of small motions: orders, signs, zeros, gears, probabilities.
 
-First the encoders, by what each wiring leaves of the rolling constraints (`orders`, `rolling_fit`);
-then the motors, by forces and moments (`motors`). The likelihood of a wiring with N equations of
-which a fraction is independent is that of normal errors of unknown size, N the same for all:
+First the encoders, by what each wiring leaves of the rolling constraints (`orders`,
+`rolling_fit`); then the motors, by forces and moments (`motors`). The likelihood of a wiring with
+N equations, of which a fraction is independent, is that of normal errors of unknown size:
 
     log p = −½ N log(Σe² + N σ₀²) + constant.
 
-Zeros and gears are fitted, and each wiring has equally many of them, so that their volume (Laplace's
-factor) is left out. The prior states only that few parts are wrong: each costs `PRIOR`.
+Zeros and gears are fitted, and each wiring has equally many of them, so that their volume
+(Laplace's factor) is left out. The prior states only that few parts are wrong: each costs `PRIOR`.
 
 Wirings that move alike are found as such: a robot whose pivots lie symmetrically is the same, for
 its own encoders, when it is turned or mirrored. They share the likelihood and differ in the prior.
@@ -17,11 +17,11 @@ its own encoders, when it is turned or mirrored. They share the likelihood and d
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.commissioning.assignment import (
@@ -281,7 +281,7 @@ def _deviation(best: Assignment, normal: Array, variance: float) -> Assignment:
                          zero=np.concatenate([deviation[:n], np.zeros(n)]))
 
 
-def settle(robot: CasterRobot, found: Found, measured: Array, direction: Sequence[float]) -> Found:
+def settle(robot: CasterRobot, found: Found, measured: Array, direction: ArrayLike) -> Found:
     """
     Return what is left when the robot was pushed in a known direction, without turning it.
 

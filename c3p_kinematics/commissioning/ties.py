@@ -2,8 +2,8 @@
 """
 Wirings that move alike, in words, and the parts in which a wiring differs from the description.
 
-Two wirings with the same residuals are the same robot, turned or mirrored: pivots, zeros and senses
-of one are those of the other in other axes. What separates them is seen from outside only.
+Two wirings with the same residuals are the same robot, turned or mirrored: pivots, zeros and
+senses of one are those of the other in other axes. What separates them is seen from outside only.
 """
 
 from __future__ import annotations

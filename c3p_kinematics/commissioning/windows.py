@@ -2,8 +2,8 @@
 """
 Increments of the encoder channels over short pieces of their motion.
 
-Over a window a wheel j on a caster whose steering channel i has turned by α = σ m_i moves its pivot,
-in axes that are fixed to the caster at α = 0, by what these integrals state:
+Over a window a wheel j on a caster whose steering channel i has turned by α = σ m_i moves its
+pivot, in axes that are fixed to the caster at α = 0, by what these integrals state:
 
     X_ij = ∫ e^{jα} dm_j,   S_i = ∫ e^{jα} dα = −j Δe^{jα},   E_i = mean of e^{jα}.
 
