@@ -32,8 +32,8 @@ class MotionSettings:
     Attributes
     ----------
     speed : float, m/s
-        Of the fastest encoder; with a gear 20 % wrong and a caster that rolls and turns at once a
-        pivot is up to 1.7 times as fast.
+        Of the fastest pivot by the encoders of wheels and steering axes that turn fastest; with a
+        gear 20 % wrong it is up to 1.25 times as fast.
     stop_speed : float, m/s
         At which everything stops.
     length : float, m
@@ -106,6 +106,9 @@ MOST_OVER_BREAKAWAY = 2.0
 # torque at the begin of its growth, and what a speed takes from it, by that of the breakaway
 LEAST_FACTOR = 0.02
 GAIN = 0.7
+
+# speed without torque, by that of a motion
+TOO_FAST = 1.4
 
 # encoder travel that is motion and not rounding, m
 LEAST_TRAVEL = 1e-3
@@ -203,7 +206,8 @@ class WiringMotions:
         self._times: list[float] = []
         self._measured: list[Array] = []
         self._ordered: list[Array] = []
-        self._torque = np.zeros(len(self._limit))
+        self._still = np.zeros(len(self._limit))
+        self._torque = self._still.copy()
         self._whole = 0.0
         self._stopped = ''
         self._done = False
@@ -276,7 +280,7 @@ class WiringMotions:
 
     def _stop(self, reason: str) -> None:
         self._stopped = self._stopped or reason
-        self._torque = np.zeros(len(self._limit))
+        self._torque = self._still
 
     def _speeds(self, time: float, angles: Array) -> Array:
         """Return the speeds (k,) of the channels over the last window, m/s."""
@@ -293,23 +297,25 @@ class WiringMotions:
     def _advance(self, time: float, angles: Array, held: bool) -> None:
         s = self._settings
         speeds = self._speeds(time, angles)
-        speed = float(speeds.max())
+        # a caster rolls and turns at once
+        n = self._robot.count
+        speed = float(np.hypot(speeds[:n].max(), speeds[n:].max()))
         passed = min(time - self._times[-1], LONGEST_STEP) if self._times else 0.0
         assert self._begin is not None
         if speed > s.stop_speed:
             channel = self._channels.encoders[int(np.argmax(speeds))]
-            self._stop(f'encoder {channel} moves at {speed:.2f} m/s, faster than '
+            self._stop(f'encoder {channel} moves at {speeds.max():.2f} m/s, faster than '
                        f'{s.stop_speed:g}: its counts per turn are wrong, or the robot is pushed')
             return
         if time - self._begin > s.whole_time or self._whole > s.whole_length:
             self._finish()
             return
         if not held:
-            self._torque[:] = 0.0
+            self._torque = self._still
             self._rest(time)
             return
         if self._resting is not None:
-            self._torque[:] = 0.0
+            self._torque = self._still
             still = speed < 0.1 * s.speed
             if not still:
                 self._resting = max(self._resting, time - 0.5 * s.rest_time)
@@ -350,10 +356,10 @@ class WiringMotions:
                                          0.0, min(1.0, MOST_OVER_BREAKAWAY * self._breakaway)))
             factor = float(np.clip(
                 self._factor - GAIN * self._breakaway * speed / s.speed, 0.0, 1.0))
-        self._torque = factor * motion.pattern
+        self._torque = factor * motion.pattern if speed < TOO_FAST * s.speed else self._still
 
     def _next(self, time: float) -> None:
-        self._torque[:] = 0.0
+        self._torque = self._still
         self._index += 1
         if self._index == len(self._motions):
             self._finish()
@@ -361,6 +367,6 @@ class WiringMotions:
         self._rest(time)
 
     def _finish(self) -> None:
-        self._torque[:] = 0.0
+        self._torque = self._still
         self._index = min(self._index, len(self._motions) - 1)
         self._done = True

@@ -103,7 +103,22 @@ def isometry(robot: CasterRobot, first: Assignment, second: Assignment) -> Isome
     turn = np.vdot(source, pivot[there])
     angle = float(np.angle(turn)) if abs(turn) > 0 else 0.0
     left = np.abs(source * np.exp(1j * angle) - pivot[there]).max()
-    return Isometry(angle, mirrored) if left < ISOMETRY * np.abs(pivot).max() else None
+    # motors that are joined to other casters, or the same robot in the same axes
+    same_motors = (_same_motors(first, second, there + n, n)
+                   and _same_motors(first, second, there, 0, -1.0 if mirrored else 1.0))
+    same_axes = not mirrored and abs(angle) < ISOMETRY
+    if left > ISOMETRY * np.abs(pivot).max() or not same_motors or same_axes:
+        return None
+    return Isometry(angle, mirrored)
+
+
+def _same_motors(first: Assignment, second: Assignment, there: Array, begin: int,
+                 sense: float = 1.0) -> bool:
+    """Return whether the motors of joints from `begin` are at the places `there` of another."""
+    own = slice(begin, begin + len(there))
+    driven = first.motor_of[own] != NONE
+    return bool(np.array_equal(second.motor_of[there], first.motor_of[own]) and np.array_equal(
+        sense * second.leads[there][driven], first.leads[own][driven]))
 
 
 def undecided(robot: CasterRobot, best: Assignment, alike: Sequence[Assignment]
