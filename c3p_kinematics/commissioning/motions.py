@@ -35,7 +35,7 @@ class MotionSettings:
         Of the fastest pivot by the encoders of wheels and steering axes that turn fastest; with a
         gear 20 % wrong it is up to 1.25 times as fast.
     stop_speed : float, m/s
-        At which everything stops.
+        At which a motion ends; everything stops if the robot stays as fast without torque.
     length : float, m
         Of a motion, by the encoder that travels farthest.
     whole_length : float, m
@@ -94,10 +94,13 @@ class Motion(NamedTuple):
         Largest torques of the motors; a motion uses a fraction of them.
     label : str
         In words.
+    returns : bool
+        The next motion is the way back.
     """
 
     pattern: Array
     label: str
+    returns: bool = False
 
 
 # torque over that at which motion begins, at most
@@ -112,6 +115,10 @@ TOO_FAST = 1.4
 
 # encoder travel that is motion and not rounding, m
 LEAST_TRAVEL = 1e-3
+
+# time in which a robot without torque becomes slow, and stands, s
+BRAKE_TIME = 0.4
+UNREST = 4.0
 
 # travel of a radian of the steering of wheels without offset, m: that of their tyres
 LEAST_ARM = 0.02
@@ -135,14 +142,16 @@ def planned_motions(robot: CasterRobot, settings: MotionSettings, seed: int = 0)
     limit = robot.effort_limit[robot.actuated]
     arm = arms_of(robot)[joint_of_motors(robot)]
     count = len(motors)
+    wheels = joint_of_motors(robot) >= robot.count
+    mixed = bool(wheels.any() and not wheels.all())
     motions = []
     for k, joint in enumerate(motors):
         alone = np.eye(count)[k] * limit
-        motions += [Motion(alone, f'motor of {joint} alone'),
-                    Motion(-alone, f'motor of {joint} alone, back')]
-    wheels = joint_of_motors(robot) >= robot.count
-    mixed = bool(wheels.any() and not wheels.all())
-    for k in range(settings.together):
+        label = f'motor of {joint} alone'
+        # with many motors there is no time for a way back: the next pushes the other way
+        motions += ([Motion((-1.0) ** k * alone, label)] if mixed else
+                    [Motion(alone, label, True), Motion(-alone, f'{label}, back')])
+    for k in range(settings.together + mixed):
         motions += drawn_motions(arm, limit, wheels if mixed and k % 3 < 2 else wheels >= 0,
                                  f'pattern {k + 1}', seed + k)
     return motions
@@ -164,7 +173,7 @@ def drawn_motions(arm: Array, limit: Array, used: Array, name: str, seed: int) -
     rng = np.random.default_rng(seed)
     pattern = rng.choice([-1.0, 1.0], len(arm)) * rng.uniform(0.4, 1.0, len(arm)) * arm * used
     pattern *= np.min(limit[used] / np.abs(pattern[used]))
-    return [Motion(pattern, f'motors together, {name}'),
+    return [Motion(pattern, f'motors together, {name}', True),
             Motion(-pattern, f'motors together, {name}, back')]
 
 
@@ -209,6 +218,7 @@ class WiringMotions:
         self._still = np.zeros(len(self._limit))
         self._torque = self._still.copy()
         self._whole = 0.0
+        self._pushed = -np.inf
         self._stopped = ''
         self._done = False
         self._rest(0.0)
@@ -302,6 +312,13 @@ class WiringMotions:
         speed = float(np.hypot(speeds[:n].max(), speeds[n:].max()))
         passed = min(time - self._times[-1], LONGEST_STEP) if self._times else 0.0
         assert self._begin is not None
+        if np.any(self._torque):
+            self._pushed = time
+        if speed > s.stop_speed and time - self._pushed < BRAKE_TIME and speed < 2 * s.stop_speed:
+            # too fast for a moment: the motion ends
+            if self._resting is None:
+                self._next(time)
+            return
         if speed > s.stop_speed:
             channel = self._channels.encoders[int(np.argmax(speeds))]
             self._stop(f'encoder {channel} moves at {speeds.max():.2f} m/s, faster than '
@@ -319,6 +336,11 @@ class WiringMotions:
             still = speed < 0.1 * s.speed
             if not still:
                 self._resting = max(self._resting, time - 0.5 * s.rest_time)
+            if not still and time - self._started > UNREST:
+                channel = self._channels.encoders[int(np.argmax(speeds))]
+                self._stop(f'encoder {channel} moves without an order for {UNREST:g} s: a motor '
+                           'that does not obey, or the robot is pushed')
+                return
             if time - self._resting >= s.rest_time and still:
                 self._resting = None
                 self._started = time
@@ -336,7 +358,7 @@ class WiringMotions:
             if travel < LEAST_TRAVEL:
                 self._blocked.append(motion.label)
                 # it will not move back either
-                self._index += self._index % 2 == 0
+                self._index += motion.returns
             self._whole += travel
             self._next(time)
             return

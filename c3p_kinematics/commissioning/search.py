@@ -174,7 +174,8 @@ def find_wiring(robot: CasterRobot, record: Record, settings: SearchSettings | N
             f'noise, and {ranked.residual[min(1, len(ranked.residual) - 1)]:.1f} the next: '
             'compare offsets, radii and pivots of the description, and whether a wheel slips or '
             'an encoder is loose')
-    return _found(robot, record, windows, ranked)
+    # forces change faster than zeros and gears show
+    return _found(robot, record, windows_of(measured, arm, 0.5 * s.window), ranked)
 
 
 def _rank(modules: Modules, windows: Windows, s: SearchSettings) -> _Ranked:
@@ -218,14 +219,17 @@ def _encoders(orders: Orders, fitted: Fit, h: int, motors: tuple[Array, Array]) 
 
 def _of_motors(robot: CasterRobot, record: Record, windows: Windows, ranked: _Ranked, h: int
                ) -> MotorWirings:
-    """Return the wirings of the motors with one of the encoders."""
+    """Return the wirings of the motors with one of the encoders, by shorter `windows`."""
     n = robot.count
     still = (np.full(2 * n, NONE), np.ones(2 * n))
     angles = _encoders(ranked.orders, ranked.fit, h, still).angles(record.measured)[:, :n]
     # the mean over the window is its middle, about
     steering = 0.5 * (angles[windows.begin] + angles[windows.end])
-    return search_motors(robot, record, MotionWindows(
-        windows.begin, windows.end, steering, ranked.fit.motion[h]))
+    one = slice(h, h + 1)
+    motion = fit(modules_of(robot), signals_of(windows, _chosen(ranked.orders, one)),
+                 (ranked.fit.zero[one], ranked.fit.gear[one]), 0).motion[0]
+    return search_motors(robot, record, MotionWindows(windows.begin, windows.end, steering,
+                                                      motion))
 
 
 def _motor_assignment(robot: CasterRobot, joint: Array, leads: Array) -> tuple[Array, Array]:
