@@ -125,8 +125,10 @@ def channels_of(robot: CasterRobot) -> Channels:
     ValueError
         A joint without an encoder, a fixed wheel or two wheels on a pivot.
     """
-    for wrong, what in ((robot.fixed, 'is fixed'), (~robot.steering_encoder, 'has no encoder'),
-                        (~robot.wheel_encoder, 'has no encoder at its wheel')):
+    for wrong, what in (
+            (robot.fixed, 'is fixed'),
+            (~robot.steering_encoder, 'has no encoder'),
+            (~robot.wheel_encoder, 'has no encoder at its wheel')):
         if np.any(wrong):
             joint = robot.steering_joints[int(np.argmax(wrong))]
             raise ValueError(f'{joint} {what}: the wiring is found for casters with encoders at '
@@ -137,6 +139,19 @@ def channels_of(robot: CasterRobot) -> Channels:
     motors = tuple(joint for joint, there in zip(robot.effort_joints, robot.actuated, strict=True)
                    if there)
     return Channels((*robot.steering_joints, *robot.wheel_joints), motors)
+
+
+def require_following(robot: CasterRobot) -> None:
+    """
+    Raise ValueError for wheels below their pivots.
+
+    They keep their direction while the robot is pushed, and block each other at wrong zeros: the
+    wiring of such a robot does not show in small motions.
+    """
+    if not np.all(robot.caster_offset > 0):
+        joint = robot.steering_joints[int(np.argmin(robot.caster_offset))]
+        raise ValueError(f'{joint}: its wheel stands below its pivot and does not follow a '
+                         'motion; compare the channels of this robot by hand')
 
 
 def joint_of_motors(robot: CasterRobot) -> Array:

@@ -21,7 +21,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
-from c3p_kinematics.commissioning.assignment import Record, channels_of, joint_of_motors
+from c3p_kinematics.commissioning.assignment import (
+    Record,
+    channels_of,
+    joint_of_motors,
+    require_following,
+)
 
 
 @dataclass(frozen=True)
@@ -200,6 +205,7 @@ class WiringMotions:
         """Plan the motions."""
         self._settings = settings or MotionSettings()
         self._channels = channels_of(robot)
+        require_following(robot)
         self._limit = robot.effort_limit[robot.actuated]
         if not np.all(np.isfinite(self._limit)):
             joint = self._channels.motors[int(np.argmax(~np.isfinite(self._limit)))]

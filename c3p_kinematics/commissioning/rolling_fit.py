@@ -9,7 +9,8 @@ The contact point of caster k, taken as a point of the platform, moves in a wind
 with c_k = e^{jζ_k}, the displacement Δz = Δx + jΔy and the turn Δφ of the platform in
 ``base_link``, the pivot p_k, the zero ζ_k of the steering encoder and the gear g_k of the wheel
 encoder, with its sign (`c3p_kinematics.casters` in complex numbers, u + js = (v + jω p) e^{−jθ}).
-A window has 2n equations for three unknowns of its own, which are eliminated; the zeros and gears are common.
+A window has 2n equations for three unknowns of its own, which are eliminated; the zeros and gears
+are common.
 """
 
 from __future__ import annotations

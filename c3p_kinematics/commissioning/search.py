@@ -30,6 +30,7 @@ from c3p_kinematics.commissioning.assignment import (
     Found,
     Record,
     channels_of,
+    require_following,
 )
 from c3p_kinematics.commissioning.motions import arms_of
 from c3p_kinematics.commissioning.motors import MotionWindows, MotorWirings, search_motors
@@ -59,6 +60,9 @@ LEAST_WAY = 1e-3
 
 # squares of forces, relative, that no model of friction explains: 3 %
 LEAST_SQUARES = 1e-3
+
+# probability of motors, relative to the best with the same encoders, that is no doubt
+DOUBT = 1e-3
 
 # likelihood ratio, as a logarithm, below which motions do not distinguish two wirings
 ALIKE = 7.0
@@ -137,8 +141,8 @@ def find_wiring(robot: CasterRobot, record: Record, settings: SearchSettings | N
     robot : CasterRobot
         As described; its channels are those of `channels_of`.
     record : Record
-        Of `WiringMotions`. Without torques, as of a robot that is pushed by hand, the motors stay
-        as described.
+        Of `WiringMotions`. Without torques, as of a robot that is pushed by hand, the joints have
+        no motors in what is found.
     settings : SearchSettings, optional
 
     Raises
@@ -150,6 +154,7 @@ def find_wiring(robot: CasterRobot, record: Record, settings: SearchSettings | N
     """
     s = settings or SearchSettings()
     channels = channels_of(robot)
+    require_following(robot)
     measured = np.asarray(record.measured, float)
     if measured.ndim != 2 or measured.shape[1] != len(channels.encoders):
         raise WiringError(f'record: measured has shape {measured.shape}: must have one column per '
@@ -220,6 +225,9 @@ def _encoders(orders: Orders, fitted: Fit, h: int, motors: tuple[Array, Array]) 
 def _of_motors(robot: CasterRobot, record: Record, windows: Windows, ranked: _Ranked, h: int
                ) -> MotorWirings:
     """Return the wirings of the motors with one of the encoders, by shorter `windows`."""
+    if not np.any(record.ordered):
+        # nothing is known of motors that did not push
+        return MotorWirings(np.zeros((1, 0), int), np.zeros((1, 0)), np.zeros(1), 0)
     n = robot.count
     still = (np.full(2 * n, NONE), np.ones(2 * n))
     angles = _encoders(ranked.orders, ranked.fit, h, still).angles(record.measured)[:, :n]
@@ -266,13 +274,16 @@ def _found(robot: CasterRobot, record: Record, windows: Windows, ranked: _Ranked
     weights = np.exp(logs - logs[0])
     weights /= weights.sum()
     _, likelihood, h, best = entries[0]
-    alike = [entry[3] for entry in entries[1:] if entry[1] > likelihood - ALIKE]
-    variance = ranked.fit.squares[h] / (INDEPENDENT * ranked.equations)
-    # what moves alike is kept however improbable before
+    # the first of each wiring of the encoders is its most probable one
+    first = {entry[2]: float(w) for entry, w in zip(entries[::-1], weights[::-1], strict=True)}
+    # what moves alike is kept however improbable before, with motors that are as probable
     others = tuple((entry[3], float(w)) for entry, w in zip(entries[1:], weights[1:], strict=True)
-                   if w > LEAST_PROBABILITY or entry[1] > likelihood - ALIKE)
+                   if (w > LEAST_PROBABILITY or entry[1] > likelihood - ALIKE)
+                   and w > DOUBT * first[entry[2]])
+    variance = ranked.fit.squares[h] / (INDEPENDENT * ranked.equations)
     return Found(best, float(weights[0]), _deviation(best, ranked.fit.normal[h], variance),
-                 others, undecided(robot, best, alike), float(ranked.residual[h]))
+                 others, undecided(robot, best, [wiring for wiring, _ in others]),
+                 float(ranked.residual[h]))
 
 
 def _deviation(best: Assignment, normal: Array, variance: float) -> Assignment:
