@@ -206,7 +206,7 @@ def search_motors(robot: CasterRobot, record: Record, windows: MotionWindows,
     alone = equations.active.sum(1) == 1
     cost = np.full((motors, 2 * n, 2), np.inf)
     for m in range(motors):
-        own: Array = alone & equations.active[:, m]
+        own = np.logical_and(alone, equations.active[:, m])
         for k in described[(described >= n) == (described[m] >= n)]:
             for s, sign in enumerate((1.0, -1.0)):
                 cost[m, k, s] = _left(equations, sign * equations.impulse[:, m, k], own)
