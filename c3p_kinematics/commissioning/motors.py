@@ -212,12 +212,12 @@ def search_motors(robot: CasterRobot, record: Record, windows: MotionWindows,
                 cost[m, k, s] = _left(equations, sign * equations.impulse[:, m, k], own)
     joints, leads = _best_by_sum(cost, described, n, kept)
     squares = np.empty(len(joints))
-    rows = equations.active.any(1)
+    rows = np.flatnonzero(equations.active.any(1))
     for h, (joint, sign) in enumerate(zip(joints, leads, strict=True)):
         left = equations.impulse[:, np.arange(motors), joint] @ sign
         squares[h] = _left(equations, left, rows) / max(float(left[rows] @ left[rows]), 1e-30)
     order = np.argsort(squares, kind='stable')
-    return MotorWirings(joints[order], leads[order], squares[order], int(rows.sum()))
+    return MotorWirings(joints[order], leads[order], squares[order], len(rows))
 
 
 def _best_by_sum(cost: Array, described: Array, wheels_from: int, kept: int
