@@ -16,7 +16,7 @@ from c3p_experiments.commissioning.trial import (
     REFUSED,
     UNDECIDED,
     WRONG,
-    Trial,
+    WiringTrial,
     failed_trial,
     trial,
 )
@@ -77,7 +77,7 @@ def commissioning(out: Path, options: Conditions, progress: RunsDone = lambda do
     names = ROBOTS if options.robot is None else (options.robot,)
     trials = options.trials or TRIALS
     workers = Workers() if options.workers is None else Workers(options.workers)
-    found: list[Trial] = []
+    found: list[WiringTrial] = []
     with computing(workers) as compute:
         for one in compute(trial, cases(names, trials, options.seed), lost=failed_trial):
             found.append(one)
@@ -98,7 +98,7 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and np.isnan(value) else value
 
 
-def summary(trials: Sequence[Trial]) -> dict[str, Any]:
+def summary(trials: Sequence[WiringTrial]) -> dict[str, Any]:
     """
     Return the metrics of some trials.
 
@@ -122,7 +122,7 @@ def summary(trials: Sequence[Trial]) -> dict[str, Any]:
             'stops': sum(bool(one.text) for one in trials)}
 
 
-def _page(trials: Sequence[Trial], metrics: dict[str, Any], path: Path) -> list[Path]:
+def _page(trials: Sequence[WiringTrial], metrics: dict[str, Any], path: Path) -> list[Path]:
     every = metrics['all']
     sheet, grid = style.page('Wiring found by small motions', [
         f'{every["trials"]} trials', f'{every[EXACT]} named exactly',
@@ -143,7 +143,7 @@ def _page(trials: Sequence[Trial], metrics: dict[str, Any], path: Path) -> list[
     return save_page(sheet, path)
 
 
-def _sorted(axes: Axes, trials: Sequence[Trial], field: str, scale: float) -> None:
+def _sorted(axes: Axes, trials: Sequence[WiringTrial], field: str, scale: float) -> None:
     for name in dict.fromkeys(one.robot for one in trials):
         values = np.sort([scale * getattr(one, field) for one in trials if one.robot == name])
         values = values[np.isfinite(values)]

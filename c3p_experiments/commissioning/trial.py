@@ -53,7 +53,7 @@ LEFT = np.array([-1.0, 0.0])
 MOST_ADDED = 6
 
 
-class Trial(NamedTuple):
+class WiringTrial(NamedTuple):
     """
     Result of a trial.
 
@@ -191,7 +191,7 @@ def judged(true: Assignment, found: Found) -> str:
     return WRONG
 
 
-def trial(name: str, seed: int) -> Trial:
+def trial(name: str, seed: int) -> WiringTrial:
     """Carry out one trial: even seeds draw few wrong parts, odd ones everything."""
     robot = robot_named(name)
     rng = np.random.default_rng([seed, robot.count])
@@ -231,14 +231,14 @@ def trial(name: str, seed: int) -> Trial:
 
 
 def _result(name: str, seed: int, drawn: str, bench: _Bench, verdicts: tuple[str, str],
-            added: int, text: str) -> Trial:
+            added: int, text: str) -> WiringTrial:
     nan = float('nan')
-    return Trial(name, seed, drawn, *verdicts, nan, nan, nan, bench.fastest, bench.farthest,
+    return WiringTrial(name, seed, drawn, *verdicts, nan, nan, nan, bench.fastest, bench.farthest,
                  bench.plant.time, added, text)
 
 
-def failed_trial(case: tuple[str, int], reason: str) -> Trial:
+def failed_trial(case: tuple[str, int], reason: str) -> WiringTrial:
     """Return the result of a trial whose worker was lost."""
     name, seed = case
     nan = float('nan')
-    return Trial(name, seed, '', REFUSED, REFUSED, nan, nan, nan, 0.0, 0.0, 0.0, 0, reason)
+    return WiringTrial(name, seed, '', REFUSED, REFUSED, nan, nan, nan, 0.0, 0.0, 0.0, 0, reason)

@@ -30,7 +30,7 @@ from c3p_kinematics.commissioning.assignment import (
 
 
 @dataclass(frozen=True)
-class MotionSettings:
+class WiringMotionSettings:
     """
     Sizes of the motions.
 
@@ -89,7 +89,7 @@ class MotionStep(NamedTuple):
     label: str
 
 
-class Motion(NamedTuple):
+class WiringMotion(NamedTuple):
     """
     A motion.
 
@@ -135,7 +135,7 @@ PATIENCE = 0.3
 LONGEST_STEP = 0.1
 
 
-def planned_motions(robot: CasterRobot, settings: MotionSettings, seed: int = 0) -> list[Motion]:
+def planned_motions(robot: CasterRobot, settings: WiringMotionSettings, seed: int = 0) -> list[WiringMotion]:
     """
     Return the motions: each motor alone and back, then together with drawn torques and back.
 
@@ -154,10 +154,10 @@ def planned_motions(robot: CasterRobot, settings: MotionSettings, seed: int = 0)
         alone = np.eye(count)[k] * limit
         label = f'motor of {joint} alone'
         # with many motors there is no time for a way back: the next pushes the other way
-        motions += ([Motion((-1.0) ** k * alone, label)] if mixed else
-                    [Motion(alone, label, True), Motion(-alone, f'{label}, back')])
+        motions += ([WiringMotion((-1.0) ** k * alone, label)] if mixed else
+                    [WiringMotion(alone, label, True), WiringMotion(-alone, f'{label}, back')])
     for k in range(settings.together + mixed):
-        motions += drawn_motions(arm, limit, wheels if mixed and k % 3 < 2 else wheels >= 0,
+        motions += _drawn_motions(arm, limit, wheels if mixed and k % 3 < 2 else wheels >= 0,
                                  f'pattern {k + 1}', seed + k)
     return motions
 
@@ -173,13 +173,13 @@ def arms_of(robot: CasterRobot) -> Array:
                       float(robot.wheel_radius.max())], n)
 
 
-def drawn_motions(arm: Array, limit: Array, used: Array, name: str, seed: int) -> list[Motion]:
+def _drawn_motions(arm: Array, limit: Array, used: Array, name: str, seed: int) -> list[WiringMotion]:
     """Return a motion with drawn torques of the motors `used` (m,), and the way back."""
     rng = np.random.default_rng(seed)
     pattern = rng.choice([-1.0, 1.0], len(arm)) * rng.uniform(0.4, 1.0, len(arm)) * arm * used
     pattern *= np.min(limit[used] / np.abs(pattern[used]))
-    return [Motion(pattern, f'motors together, {name}', True),
-            Motion(-pattern, f'motors together, {name}, back')]
+    return [WiringMotion(pattern, f'motors together, {name}', True),
+            WiringMotion(-pattern, f'motors together, {name}, back')]
 
 
 class WiringMotions:
@@ -190,7 +190,7 @@ class WiringMotions:
     ----------
     robot : CasterRobot
         As described: torque limits, radii and offsets are used, the wiring is not.
-    settings : MotionSettings, optional
+    settings : WiringMotionSettings, optional
     seed : int
         Of the drawn torques.
 
@@ -200,10 +200,10 @@ class WiringMotions:
         A robot whose wiring is not found so (`channels_of`), or a motor without a torque limit.
     """
 
-    def __init__(self, robot: CasterRobot, settings: MotionSettings | None = None,
+    def __init__(self, robot: CasterRobot, settings: WiringMotionSettings | None = None,
                  seed: int = 0) -> None:
         """Plan the motions."""
-        self._settings = settings or MotionSettings()
+        self._settings = settings or WiringMotionSettings()
         self._channels = channels_of(robot)
         require_following(robot)
         self._limit = robot.effort_limit[robot.actuated]
@@ -253,7 +253,7 @@ class WiringMotions:
     def extend(self, seed: int) -> None:
         """Add a motion of all motors and its way back; `step` is then not done."""
         arm = self._arm[joint_of_motors(self._robot)]
-        self._motions = self._motions[:self._index + 1] + drawn_motions(
+        self._motions = self._motions[:self._index + 1] + _drawn_motions(
             arm, self._limit, np.ones(len(arm), bool), f'addition {seed}', seed)
         if self._done:
             self._done = False

@@ -72,7 +72,7 @@ def _real(values: Array) -> Array:
     return np.concatenate([values.real, values.imag], axis=-1)
 
 
-def motion_of(modules: Modules, signals: Signals, zero: Array, gear: Array
+def _motion_of(modules: Modules, signals: Signals, zero: Array, gear: Array
               ) -> tuple[Array, Array, Array, Array]:
     """
     Return the motion of each window (H, W, 3), the residuals (H, W, 2n), and both parts of them.
@@ -115,7 +115,7 @@ def fit(modules: Modules, signals: Signals, start: tuple[Array, Array], rounds: 
     zero = zero.copy()
     gear = gear.copy()
     sign = np.sign(gear)
-    motion, residual, right, columns = motion_of(modules, signals, zero, gear)
+    motion, residual, right, columns = _motion_of(modules, signals, zero, gear)
     squares = _squares(residual, gear, weight)
     normal = np.zeros((len(zero), 2 * count, 2 * count))
     own = np.arange(count, 2 * count)
@@ -134,7 +134,7 @@ def fit(modules: Modules, signals: Signals, start: tuple[Array, Array], rounds: 
         logs = np.log(np.abs(gear)) + np.clip(step[:, count:], -0.2, 0.2)
         bound = np.log(LARGEST_GEAR)
         trial_gear = sign * np.exp(np.clip(logs, -bound, bound))
-        trial = motion_of(modules, signals, trial_zero, trial_gear)
+        trial = _motion_of(modules, signals, trial_zero, trial_gear)
         trial_squares = _squares(trial[1], trial_gear, weight)
         better = trial_squares <= squares
         damping = np.where(better, 0.2 * damping, 10.0 * damping)

@@ -9,7 +9,7 @@ import pytest
 from c3p_description.reading.loader import load_casters
 from c3p_experiments.commissioning.trial import EXACT, trial
 from c3p_kinematics.commissioning.assignment import channels_of
-from c3p_kinematics.commissioning.motions import MotionSettings, WiringMotions, planned_motions
+from c3p_kinematics.commissioning.motions import WiringMotionSettings, WiringMotions, planned_motions
 
 PERIOD = 0.01
 
@@ -51,7 +51,7 @@ def robot():
 
 
 def test_each_motor_pushes_alone_and_back_before_all_push_together(robot):
-    motions = planned_motions(robot, MotionSettings())
+    motions = planned_motions(robot, WiringMotionSettings())
     alone = [m.pattern for m in motions[:6]]
     assert np.array_equal(np.abs(alone), np.repeat(1.2 * np.eye(3), 2, axis=0))
     assert all(np.array_equal(a, -b) for a, b in zip(alone[::2], alone[1::2], strict=True))
@@ -71,7 +71,7 @@ def test_motions_keep_speed_and_length_and_end_without_torque(robot):
     assert len(record.time) == len(orders)
     pushing = np.any(record.ordered != 0.0, axis=1)
     begins = np.flatnonzero(np.diff(pushing.astype(int)) == 1)
-    assert len(begins) >= 6 + 2 * MotionSettings().together
+    assert len(begins) >= 6 + 2 * WiringMotionSettings().together
 
 
 def test_torque_grows_by_the_same_ratio_until_something_moves(robot):
@@ -89,7 +89,7 @@ def test_motors_that_move_nothing_are_told_and_not_waited_for(robot):
     motions = WiringMotions(robot)
     orders, _ = carried_out(motions, robot, Slider(6, friction=1e9))
     assert orders[-1].done
-    assert len(motions.blocked) == 3 + MotionSettings().together
+    assert len(motions.blocked) == 3 + WiringMotionSettings().together
     assert motions.blocked[0] == 'motor of wheel_joint_1 alone'
 
 
