@@ -49,7 +49,7 @@ def _rows() -> tuple[Row, ...]:
             Row(f'{name}.exact_ratio', f'{words}: named exactly', '%', 100.0, bar=0.999,
                 at_least=True),
             Row(f'{name}.wrong', f'{words}: named wrongly', digits=0, bar=0.0),
-            Row(f'{name}.undecided', f'{words}: left undecided, the right one among those told',
+            Row(f'{name}.undecided', f'{words}: left undecided, the right one among those listed',
                 digits=0),
             Row(f'{name}.refused', f'{words}: refused', digits=0)]
     return (*rows,

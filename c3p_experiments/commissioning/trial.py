@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-One trial: a robot wired at random moves by itself, its wiring is searched and compared.
+One trial: a robot wired at random moves on its own, its wiring is searched and compared.
 
-Afterwards it is pushed by hand, ahead and then to the left, which settles what cannot be told from
-inside: which side is the front, and which is the left.
+Afterwards it is pushed by hand, ahead and then to the left, which settles what encoders cannot
+distinguish: which side is the front, and which is the left.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class WiringTrial(NamedTuple):
     drawn : str
         ``few`` or ``everything``.
     verdict : str
-        After the pushes: `EXACT`, `UNDECIDED` (the truth is one of those that are told), `WRONG`,
+        After the pushes: `EXACT`, `UNDECIDED` (the truth is one of those listed), `WRONG`,
         or `REFUSED`.
     before : str
         The same before the pushes.
@@ -180,7 +180,7 @@ def errors(true: Assignment, found: Assignment) -> tuple[float, float]:
 
 def judged(true: Assignment, found: Found) -> str:
     """Return the verdict on what was found."""
-    # what is less sure says so
+    # by the deviations that are stated
     limits = (max(GEAR_ERROR, 4.0 * float(found.deviation.gear.max())),
               max(ZERO_ERROR, 4.0 * float(found.deviation.zero.max())))
     if np.all(np.array(errors(true, found.assignment)) < limits) and not found.undecided:

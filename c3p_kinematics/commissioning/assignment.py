@@ -38,7 +38,7 @@ class Channels(NamedTuple):
 
 class Assignment(NamedTuple):
     """
-    How channels are wired to the joints of a robot.
+    Wiring of the channels to the joints of a robot.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Assignment(NamedTuple):
 
 class Record(NamedTuple):
     """
-    What was ordered and what was measured.
+    Ordered torques and measured angles.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class Found(NamedTuple):
     others : tuple of (Assignment, float)
         The next ones with their probabilities, falling.
     undecided : tuple of str
-        What these motions cannot tell, each with the measurement that settles it.
+        What these motions do not decide, each with the measurement that settles it.
     residual : float
         Root mean square of the residuals of rolling by their noise; about 1 where it explains the
         record.
@@ -150,7 +150,7 @@ def require_following(robot: CasterRobot) -> None:
     """
     if not np.all(robot.caster_offset > 0):
         joint = robot.steering_joints[int(np.argmin(robot.caster_offset))]
-        raise ValueError(f'{joint}: its wheel stands below its pivot and does not follow a '
+        raise ValueError(f'{joint}: its wheel is below its pivot and does not follow a '
                          'motion; compare the channels of this robot by hand')
 
 
@@ -163,7 +163,7 @@ def joint_of_motors(robot: CasterRobot) -> Array:
 
 
 def as_described(robot: CasterRobot) -> Assignment:
-    """Return the wiring of a robot that is wired as its description says."""
+    """Return the wiring of a robot that is wired as described."""
     joints = 2 * robot.count
     motor_of = np.full(joints, NONE)
     motors = joint_of_motors(robot)

@@ -100,7 +100,7 @@ class WiringMotion(NamedTuple):
     label : str
         In words.
     returns : bool
-        The next motion is the way back.
+        The next motion reverses it.
     """
 
     pattern: Array
@@ -135,7 +135,8 @@ PATIENCE = 0.3
 LONGEST_STEP = 0.1
 
 
-def planned_motions(robot: CasterRobot, settings: WiringMotionSettings, seed: int = 0) -> list[WiringMotion]:
+def planned_motions(robot: CasterRobot, settings: WiringMotionSettings, seed: int = 0
+                    ) -> list[WiringMotion]:
     """
     Return the motions: each motor alone and back, then together with drawn torques and back.
 
@@ -153,7 +154,7 @@ def planned_motions(robot: CasterRobot, settings: WiringMotionSettings, seed: in
     for k, joint in enumerate(motors):
         alone = np.eye(count)[k] * limit
         label = f'motor of {joint} alone'
-        # with many motors there is no time for a way back: the next pushes the other way
+        # with many motors the time does not suffice for a reversed one: the next reverses the sign
         motions += ([WiringMotion((-1.0) ** k * alone, label)] if mixed else
                     [WiringMotion(alone, label, True), WiringMotion(-alone, f'{label}, back')])
     for k in range(settings.together + mixed):
@@ -173,8 +174,9 @@ def arms_of(robot: CasterRobot) -> Array:
                       float(robot.wheel_radius.max())], n)
 
 
-def _drawn_motions(arm: Array, limit: Array, used: Array, name: str, seed: int) -> list[WiringMotion]:
-    """Return a motion with drawn torques of the motors `used` (m,), and the way back."""
+def _drawn_motions(arm: Array, limit: Array, used: Array, name: str, seed: int
+                   ) -> list[WiringMotion]:
+    """Return a motion with drawn torques of the motors `used` (m,), and the reversed one."""
     rng = np.random.default_rng(seed)
     pattern = rng.choice([-1.0, 1.0], len(arm)) * rng.uniform(0.4, 1.0, len(arm)) * arm * used
     pattern *= np.min(limit[used] / np.abs(pattern[used]))
@@ -245,13 +247,13 @@ class WiringMotions:
 
     @property
     def spent(self) -> bool:
-        """Whether the time or the path is used up."""
+        """True when the time or the path is used up."""
         s = self._settings
         passed = 0.0 if self._begin is None or not self._times else self._times[-1] - self._begin
         return passed > s.whole_time - s.motion_time or self._whole > s.whole_length
 
     def extend(self, seed: int) -> None:
-        """Add a motion of all motors and its way back; `step` is then not done."""
+        """Add a motion of all motors and the reversed one; `step` is then not done."""
         arm = self._arm[joint_of_motors(self._robot)]
         self._motions = self._motions[:self._index + 1] + _drawn_motions(
             arm, self._limit, np.ones(len(arm), bool), f'addition {seed}', seed)
@@ -305,7 +307,7 @@ class WiringMotions:
         while len(recent) > 2 and time - recent[1][0] >= self._settings.speed_window:
             recent.popleft()
         passed = time - recent[0][0]
-        # stamps of one batch are no measure of a speed
+        # stamps of one batch do not measure a speed
         if passed < 0.5 * self._settings.speed_window:
             return np.zeros(len(angles))
         return np.abs(angles - recent[0][1]) * self._arm / passed

@@ -51,7 +51,7 @@ class Orders(NamedTuple):
 
 
 class _Candidates(NamedTuple):
-    """What may be on a caster: channels and signs (C,), and V (n, C, W) at each caster."""
+    """Candidates of a caster: channels and signs (C,), and V (n, C, W) at each caster."""
 
     steering: Array
     wheel: Array

@@ -11,7 +11,7 @@ N equations, of which a fraction is independent, is that of normal errors of unk
 Zeros and gears are fitted, and each wiring has equally many of them, so that their volume
 (Laplace's factor) is left out. The prior states only that few parts are wrong: each costs `PRIOR`.
 
-Wirings that move alike are found as such: a robot whose pivots lie symmetrically is the same, for
+Wirings that move alike are found as such: a robot whose pivots are symmetric is the same, for
 its own encoders, when it is turned or mirrored. They share the likelihood and differ in the prior.
 """
 
@@ -61,7 +61,7 @@ LEAST_WAY = 1e-3
 # squares of forces, relative, that no model of friction explains: 3 %
 LEAST_SQUARES = 1e-3
 
-# probability of motors, relative to the best with the same encoders, that is no doubt
+# probability relative to the best with the same encoders, below which motors are ruled out
 DOUBT = 1e-3
 
 # likelihood ratio, as a logarithm, below which motions do not distinguish two wirings
@@ -69,7 +69,7 @@ ALIKE = 7.0
 
 
 class WiringError(ValueError):
-    """The record has no wiring; the text says why, and the remedy."""
+    """The record has no wiring; the text has the reason and the remedy."""
 
 
 @dataclass(frozen=True)
@@ -254,7 +254,7 @@ def _found(robot: CasterRobot, record: Record, windows: Windows, ranked: _Ranked
     likely = [h for h in range(len(ranked.likelihood))
               if ranked.likelihood[h] > np.log(LEAST_PROBABILITY)]
     motors = [_of_motors(robot, record, windows, ranked, h) for h in likely]
-    # forces also tell apart what only rolls alike
+    # forces also distinguish what only rolls alike
     least = min(float(m.squares[0]) for m in motors)
     entries: list[tuple[float, float, int, Assignment]] = []
     for h, of_motors in zip(likely, motors, strict=True):
@@ -337,7 +337,7 @@ def settle(robot: CasterRobot, found: Found, measured: Array, direction: ArrayLi
                           deviation=deviation, undecided=texts)
 
 
-# cosine of the largest angle between a push and the direction that was told
+# cosine of the largest angle between a push and the stated direction
 NEAR = 0.75
 
 # path of the pivots by a turn, relative to that of a straight push, at most

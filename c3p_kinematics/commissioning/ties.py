@@ -123,7 +123,7 @@ def _same_motors(first: Assignment, second: Assignment, there: Array, begin: int
 
 def undecided(robot: CasterRobot, best: Assignment, alike: Sequence[Assignment]
               ) -> tuple[str, ...]:
-    """Return what these motions cannot tell, each with the measurement that settles it."""
+    """Return what these motions do not decide, each with the measurement that settles it."""
     maps = [isometry(robot, best, wiring) for wiring in alike]
     turned = sorted({round(float(np.degrees(m.angle))) % 360 for m in maps
                      if m is not None and not m.mirrored})
@@ -131,11 +131,11 @@ def undecided(robot: CasterRobot, best: Assignment, alike: Sequence[Assignment]
     if turned:
         angles = ', '.join(f'{angle}°' for angle in turned)
         texts.append(f'which side is the front: the robot turned by {angles} moves alike; push it '
-                     'ahead by hand and say so')
+                     'ahead by hand and state it')
     if any(m is not None and m.mirrored for m in maps):
         texts.append('which side is the left: the robot mirrored, with all steering encoders '
-                     'reversed, moves alike; push it ahead and then to the left by hand and say '
-                     'so')
+                     'reversed, moves alike; push it ahead and then to the left by hand and '
+                     'state it')
     if any(m is None for m in maps):
         number = sum(m is None for m in maps)
         texts.append(f'{number} {OTHERS} these motions as well; let it move on, or '
@@ -146,7 +146,7 @@ def undecided(robot: CasterRobot, best: Assignment, alike: Sequence[Assignment]
 
 def separated(found: Found) -> bool:
     """
-    Return whether more motions would tell nothing new.
+    Return whether more motions would decide nothing new.
 
     Only wirings of the same robot in other axes are left, and the gears are known.
     """

@@ -54,7 +54,7 @@ def cut(travel: Array, length: float) -> tuple[Array, Array]:
     """
     Return begin and end of windows in which the fastest channel travels `length`.
 
-    `travel` (T, k) is the position of each channel, m. What is left at the end is no window.
+    `travel` (T, k) is the position of each channel, m. What is left at the end does not count.
     """
     begins = [0]
     last = 0

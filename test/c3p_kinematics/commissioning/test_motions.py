@@ -9,7 +9,11 @@ import pytest
 from c3p_description.reading.loader import load_casters
 from c3p_experiments.commissioning.trial import EXACT, trial
 from c3p_kinematics.commissioning.assignment import channels_of
-from c3p_kinematics.commissioning.motions import WiringMotionSettings, WiringMotions, planned_motions
+from c3p_kinematics.commissioning.motions import (
+    WiringMotions,
+    WiringMotionSettings,
+    planned_motions,
+)
 
 PERIOD = 0.01
 

@@ -152,7 +152,7 @@ def test_a_record_that_is_not_finite_is_refused():
 
 
 def test_robots_whose_channels_are_not_found_so_are_refused():
-    with pytest.raises(ValueError, match='stands below its pivot'):
+    with pytest.raises(ValueError, match='is below its pivot'):
         WiringMotions(load_casters('swerve'))
     with pytest.raises(ValueError, match='one wheel each'):
         channels_of(load_casters('twin'))
