@@ -14,7 +14,7 @@ from c3p_bringup.choices import AUTO_LAW, STRICT, SYNCHRONOUS, WAIT
 from c3p_controller import CONTROLLERS, law_named
 from c3p_description.reading.loader import load_casters
 from c3p_hardware.axes import card_settings
-from c3p_hardware.emulator.parameters import cards_like
+from c3p_hardware.emulator.parameters import check_wiring, expected_cards
 from c3p_hardware.tools.parameter_file import hardware_values
 from c3p_simulation.sensor_files import AUTO, read_sensors
 
@@ -151,7 +151,7 @@ def parameter_files(options: DriveOptions, bag: Path, place: Path) -> list[Path]
         '/**/sensed_kinematics': known_timing(options.sensors),
         '/**/hardware_interface': PATIENCE,
         **({} if options.hardware == 'none' else {
-            '/**/emulated_cards': cards_like(hardware_values(options.parameters))})})
+            '/**/emulated_cards': expected_cards(options.parameters)})})
     last = _write(place / 'options.yaml', {
         '/**': {'use_sim_time': simulated, 'robot': options.robot},
         'simulation': {
@@ -173,7 +173,9 @@ def parameter_files(options: DriveOptions, bag: Path, place: Path) -> list[Path]
 
 def check_cards(robot: str, files: Sequence[Path]) -> None:
     """
-    Reject motor cards that do not fit the robot, before any node starts.
+    Reject motor cards, or a wiring of emulated ones, that do not fit the robot.
+
+    It is called before any node starts.
 
     Parameters
     ----------
@@ -187,7 +189,9 @@ def check_cards(robot: str, files: Sequence[Path]) -> None:
     ValueError
         The text names parameter, value and remedy.
     """
-    card_settings(load_casters(robot), hardware_values(files))
+    model = load_casters(robot)
+    card_settings(model, hardware_values(files))
+    check_wiring(model, files)
 
 
 def bus_channel(place: Path) -> Path:

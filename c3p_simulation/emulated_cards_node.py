@@ -20,6 +20,8 @@ from c3p_hardware.emulator.axes import DRIVE_VALUES, ENCODER_VALUES, EmulatedDev
 from c3p_hardware.emulator.cards import EmulatedCards
 from c3p_hardware.emulator.faults import FaultError
 from c3p_hardware.emulator.motor_drive import DriveCard
+from c3p_hardware.emulator.parameters import devices_of
+from c3p_hardware.emulator.wiring import CardWiring, CardWiringError, wired
 from c3p_hardware.transport.can_bus import BusAddress, open_bus
 from c3p_hardware.transport.serial_can import PtyBus
 from c3p_ros.cdr import MOST_TEXT
@@ -48,9 +50,10 @@ class EmulatedCardsNode(SuiteNode):
         # the cards count and delay; the robot itself publishes true angles
         plant = plant_of_parameters(values, self.robot, 'ideal')
         start_of_parameters(plant, values)
+        devices = self._devices(values)
         self._bus = self._open_bus(values.bus)
         self.at_end(self._bus.shutdown)
-        self.cards = EmulatedCards(self._bus, plant, _settings(values), values.faults)
+        self.cards = EmulatedCards(self._bus, plant, devices, values.faults)
         self._truth_pub = GroundTruthPublisher(self)
         self.create_subscription(String, '~/inject', self._on_inject, RELIABLE)
         self.create_timer(1.0 / values.truth_rate, self._publish_truth)
@@ -58,6 +61,12 @@ class EmulatedCardsNode(SuiteNode):
         self._worker = Worker('emulated cards', self.cards.run)
         self.at_end(self._worker.stop)
         self._worker.start()
+
+    def _devices(self, values: Any) -> EmulatedDevices:
+        try:
+            return wired(_settings(values), CardWiring.of(values.wiring), self.robot)
+        except CardWiringError as error:
+            raise ParameterError(f'emulated_cards: {error}') from error
 
     def _open_bus(self, bus: Any) -> can.BusABC:
         if bus.interface != PTY:
@@ -105,17 +114,11 @@ class EmulatedCardsNode(SuiteNode):
 
 def _settings(values: Any) -> EmulatedDevices:
     """Return the settings of the cards from the parameters."""
-    # a single 0 is automatic
-    numbered: dict[str, Any] = {
-        name: () if list(getattr(values, name)) == [0] else tuple(getattr(values, name))
-        for name in ('drive_ids', 'encoder_ids', 'drive_serials', 'encoder_serials')}
-    joints: dict[str, Any] = {name: tuple(joint for joint in getattr(values, name) if joint)
-                              for name in ('drive_joints', 'encoder_joints')}
-    axes: dict[str, Any] = {name: tuple(getattr(values, name))
-                            for name in (*DRIVE_VALUES, *ENCODER_VALUES)}
+    names = (*DRIVE_VALUES, *ENCODER_VALUES, 'drive_ids', 'encoder_ids', 'drive_serials',
+             'encoder_serials', 'drive_joints', 'encoder_joints', 'drive_channels')
     return EmulatedDevices(
         drive=DriveCard(bandwidth=values.current_bandwidth, voltage=values.voltage),
-        drive_channels=tuple(values.drive_channels), **numbered, **joints, **axes)
+        **devices_of({name: list(getattr(values, name)) for name in names}))
 
 
 def main(args: list[str] | None = None) -> int:

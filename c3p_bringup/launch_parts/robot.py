@@ -30,8 +30,7 @@ from c3p_bringup.launch_parts.actions import (
     value,
 )
 from c3p_bringup.options import check_cards
-from c3p_hardware.emulator.parameters import cards_like
-from c3p_hardware.tools.parameter_file import hardware_values
+from c3p_hardware.emulator.parameters import expected_cards
 from launch import LaunchContext, LaunchDescriptionEntity
 
 # Nav2's navigator listens to goal_pose, and has an action of the same name
@@ -130,7 +129,7 @@ def checked_cards(context: LaunchContext) -> dict[str, list[Any]]:
     """
     files = [Path(value(context, 'params_file'))]
     check_cards(value(context, 'robot'), files)
-    return cards_like(hardware_values(files))
+    return expected_cards(files)
 
 
 def bus_values(context: LaunchContext, hardware: str) -> dict[str, dict[str, object]]:

@@ -41,6 +41,9 @@ class EmulatedDevices:
         encoder and the steering joints with a motor, and for all steering joints.
     drive_ids, encoder_ids : tuple of int
         One per joint; empty for 1, 2, 3 … and 11, 12, 13 ….
+    motor_joints : tuple of str
+        Joints on which the motors act, one per drive; empty for `drive_joints`, whose angles the
+        drives count.
     drive_channels : tuple of int
         Channel on the card; cards with several have equal node ids.
     drive_serials, encoder_serials : tuple of int
@@ -57,6 +60,7 @@ encoder_gear_ratio : tuple
     encoder: EncoderCard = field(default_factory=EncoderCard)
     drive_joints: tuple[str, ...] = ()
     encoder_joints: tuple[str, ...] = ()
+    motor_joints: tuple[str, ...] = ()
     drive_ids: tuple[int, ...] = ()
     encoder_ids: tuple[int, ...] = ()
     drive_channels: tuple[int, ...] = (1,)
@@ -109,23 +113,38 @@ class DriveOfJoint(NamedTuple):
     Attributes
     ----------
     joint : int
-        Place among the wheels, then the steering joints.
+        Place among the wheels, then the steering joints, of the joint that is counted.
     drive : DriveDevice
     channel : int
+    motor : int
+        Place of the joint on which the motor acts.
     """
 
     joint: int
     drive: DriveDevice
     channel: int
+    motor: int
+
+
+def drive_joints(settings: EmulatedDevices, robot: CasterRobot) -> tuple[str, ...]:
+    """Return the joints with a channel of a drive."""
+    encoded = settings.encoder_joints
+    return settings.drive_joints or (
+        *(j for j in robot.wheel_joints if j not in encoded), *_steered(robot))
+
+
+def encoder_joints(settings: EmulatedDevices, robot: CasterRobot) -> tuple[str, ...]:
+    """Return the joints with an encoder of their own."""
+    return settings.encoder_joints or steering_names(robot)
 
 
 def make_drives(settings: EmulatedDevices, robot: CasterRobot, send: Send
                 ) -> tuple[list[DriveDevice], list[DriveOfJoint]]:
     """Return the cards with drives, and their channels."""
-    encoded = settings.encoder_joints
-    joints = settings.drive_joints or (
-        *(j for j in robot.wheel_joints if j not in encoded), *_steered(robot))
+    joints = drive_joints(settings, robot)
     places = _places(robot, joints)
+    motors = _places(robot, settings.of('motor_joints', joints) if settings.motor_joints
+                     else joints)
     cards = settings.cards(settings.drive, DRIVE_VALUES, joints)
     channels = settings.of('drive_channels', joints)
     serials = settings.of('drive_serials', joints, 1001)
@@ -143,14 +162,15 @@ def make_drives(settings: EmulatedDevices, robot: CasterRobot, send: Send
         first, *more = (cards[used.get(channel, some)] for channel in range(1, max(used) + 1))
         drive = DriveDevice(f'drive{number}', node_id, first, serials[some], send, more)
         drives.append(drive)
-        axes += [DriveOfJoint(places[i], drive, channel) for channel, i in used.items()]
+        axes += [DriveOfJoint(places[i], drive, channel, motors[i])
+                 for channel, i in used.items()]
     return drives, axes
 
 
 def make_encoders(settings: EmulatedDevices, robot: CasterRobot, send: Send
                   ) -> tuple[list[EncoderDevice], list[int]]:
     """Return the encoders, and the places of their joints as in `DriveOfJoint`."""
-    joints = settings.encoder_joints or steering_names(robot)
+    joints = encoder_joints(settings, robot)
     drives = len(settings.drive_joints) or robot.count + len(_steered(robot))
     cards = settings.cards(settings.encoder, ENCODER_VALUES, joints)
     ids = settings.of('encoder_ids', joints, max(11, drives + 1))

@@ -239,8 +239,8 @@ class EmulatedCards:
         # wheels, then steering joints
         torques = np.zeros(len(angle))
         for axis in self._axes:
-            torques[axis.joint] = axis.drive.torque(dt, float(angle[axis.joint]),
-                                                    float(rate[axis.joint]), axis.channel)
+            torques[axis.motor] += axis.drive.torque(dt, float(angle[axis.joint]),
+                                                     float(rate[axis.joint]), axis.channel)
         torque = torques[:self.plant.robot.efforts]
         self._see(self.plant.step(torque, dt) or self.plant.sense())
         self.time += dt
