@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from wired_channels import WIRINGS, Silent, channels
 
 from c3p_description.reading.loader import load_casters
-from c3p_hardware.axes import card_settings
 from c3p_hardware.emulator.axes import EmulatedDevices
 from c3p_hardware.emulator.cards import EmulatedCards
 from c3p_hardware.emulator.hand import HandMovedRobot
@@ -19,7 +19,6 @@ from c3p_hardware.emulator.parameters import (
     given_wiring,
 )
 from c3p_hardware.emulator.wiring import CardWiring, CardWiringError, true_assignment, wired
-from c3p_hardware.joint_angles import AbsoluteAngle, WheelAngle
 from c3p_hardware.tools.parameter_file import hardware_values
 from c3p_kinematics.se2 import wrap
 
@@ -28,55 +27,6 @@ FOUR = replace(
     load_casters('powered_caster'), name='mule',
     wheel_joints=tuple(f'{place}_wheel_joint' for place in ('fl', 'fr', 'rl', 'rr')),
     steering_joints=tuple(f'{place}_steer_joint' for place in ('fl', 'fr', 'rl', 'rr')))
-
-WIRINGS = {
-    'modules': CardWiring(exchanged_modules=('1 2',)),
-    'a ring of modules': CardWiring(exchanged_modules=('1', '2', '3')),
-    'drives': CardWiring(exchanged_drives=('wheel_joint_1 <-> wheel_joint_3',)),
-    'motors': CardWiring(exchanged_motors=('1 2',)),
-    'encoders': CardWiring(exchanged_encoders=('2 3',)),
-    'encoders of motors': CardWiring(exchanged_encoders=('wheel_joint_2 wheel_joint_3',)),
-    'signs': CardWiring(reversed_drives=('1',), reversed_motors=('2',),
-                        reversed_encoders=('3', 'wheel_joint_3')),
-    'zeros': CardWiring(zeros=('1 90', '2: -20°', 'all 10')),
-    'gears': CardWiring(gears=('1 1.2', 'all 0.9')),
-    'everything': CardWiring(exchanged_modules=('1 3',), exchanged_encoders=('1 2',),
-                             reversed_encoders=('2',), zeros=('2 180', '1 30'), gears=('3 0.8',)),
-}
-
-
-class Silent:
-    """A bus without a master."""
-
-    def recv(self, timeout=None):
-        return None
-
-    def send(self, message):
-        pass
-
-
-def channels(robot, there, values, angles):
-    """Return what the channels give, by the parameters, at these `angles` of the joints."""
-    plant = HandMovedRobot(robot)
-    cards = EmulatedCards(Silent(), plant, there)
-    settings = card_settings(robot, values)
-    by_id = {device.id: device for device in cards.devices.values()}
-    names = [*robot.steering_joints, *robot.wheel_joints]
-    counters = {}
-    for encoder in settings.encoders:
-        device = by_id[encoder.node_id].encoder
-        counters[encoder.joint] = AbsoluteAngle(encoder), lambda device=device: device.position
-    for drive in settings.drives:
-        axis = by_id[drive.node_id].axes[drive.channel - 1]
-        counters.setdefault(drive.joint, (WheelAngle(drive.units), axis.position))
-    for joint, angle in enumerate(angles):
-        plant.turn(joint, angle)
-        while plant.moving:
-            cards.advance(0.1)
-            for counter, position in counters.values():
-                counter.step(position())
-    return np.array([counters[name][0].angle for name in names])
-
 
 @pytest.mark.parametrize('name', WIRINGS)
 def test_the_assignment_of_a_wiring_makes_channels_true(name):
