@@ -29,7 +29,7 @@ FIRST_PATH = 1.0
 # most explanations in a message
 MOST_EXPLAINED = 3
 
-STEPS = 'repeat steps 8 and 10 of the bring-up (docs/hardware.md)'
+STEPS = 'find the wiring with `c3p commission` (docs/hardware.md, Bring-up)'
 
 
 class SensedJoints(NamedTuple):
@@ -151,7 +151,7 @@ class JointSensing:
         joints = SensedJoints(angle[0], rates[:n], angle[1], rates[n:], np.array([
             0.0 if d is None else d.settings.units.torque(d.torque) for d in self._drives]))
         self._time = now
-        if problems:
+        if problems or not self._settings.known_wiring:
             # a wrong angle makes the other casters look wrong
             self._watch.forget()
         else:

@@ -182,11 +182,15 @@ class CardSettings(CardParameters):
         Axes, in any order; a joint may have one of each.
     quick_stop : bool
         Drives that are not armed brake (quick stop); otherwise they coast.
+    known_wiring : bool
+        False while the wiring is found: joints that contradict each other, and drives that turn
+        against their counts, are then no faults.
     """
 
     drives: tuple[DriveSettings, ...]
     encoders: tuple[EncoderSettings, ...]
     quick_stop: bool = True
+    known_wiring: bool = True
 
     error: ClassVar[type[ValueError]] = CardError
 

@@ -225,7 +225,8 @@ class Supervisor:
             [wheel_rate, steering_rate]))[self._place]
         self._now = now
         self._stops.motion.step(now)
-        if steering is not None and steering_rate is not None:
+        if (steering is not None and steering_rate is not None
+                and self.settings.known_wiring):
             self._stops.judge(now, steering, wheel_rate, steering_rate)
         self._advance(now)
         if self.state == ArmState.ARMED:

@@ -9,77 +9,32 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.patches import Arc, FancyArrowPatch, FancyBboxPatch, Polygon
+from matplotlib.patches import FancyBboxPatch
 
-from c3p_bags.report.path import outline
+from c3p_bags.report.wiring_picture import draw_caster, draw_platform
 from c3p_description.model import CasterRobot
 from c3p_description.reading.loader import load_casters
 from c3p_hardware.axes import FIRST_DRIVE, FIRST_ENCODER
-from c3p_plots.palette import ALERT, BLUE, GREEN, INK, MUTED, RULE, caster_colour
+from c3p_plots.palette import ALERT, BLUE, GREEN, INK, MUTED, caster_colour
 from c3p_plots.style import figure
 
 FILE = Path(__file__).parents[1] / 'docs' / 'images' / 'wiring.png'
-# of a drawn tyre, m, wider than that of the robot
-WIDTH = 0.022
-# points per line of text of a box, and of its labels
-TEXT = 9.0
+# points per line of text of a box
 SMALL = 8.0
-
-
-def arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float], colour: str
-          ) -> None:
-    """Draw an arrow."""
-    axes.add_patch(FancyArrowPatch(start, end, arrowstyle='-|>', mutation_scale=13,
-                                   linewidth=1.8, color=colour, shrinkA=0, shrinkB=0, zorder=6))
 
 
 def draw_plan(axes: Axes, robot: CasterRobot) -> None:
     """Draw the robot from above with all steering angles zero: as after a push along +Y."""
-    axes.set_aspect('equal')
-    axes.axis('off')
-    axes.set_title('From above, all steering angles 0: as after a push along +Y', loc='left',
-                   fontsize=11, color=INK, fontweight='bold')
-    axes.add_patch(Polygon(1.15 * outline(robot), closed=True, facecolor=RULE, edgecolor=MUTED,
-                           linewidth=1.0))
-    for k, name in enumerate('XY'):
-        end = (0.16, 0.0) if k == 0 else (0.0, 0.16)
-        arrow(axes, (0.0, 0.0), end, MUTED)
-        axes.annotate(name, end, xytext=(6, 4), textcoords='offset points', fontsize=TEXT,
-                      color=MUTED)
+    draw_platform(axes, robot, 'From above, all steering angles 0: as after a push along +Y')
     for i in range(robot.count):
-        _draw_caster(axes, robot, i)
+        draw_caster(axes, robot, i, f'caster {i + 1}\ndrive: node {FIRST_DRIVE + i}\n'
+                    f'encoder: node {FIRST_ENCODER + i}')
+    x, y = robot.hip_position[-1]
+    axes.text(x + 0.09, y - 0.1, 'straight arrow: + of the wheel’s angle\n'
+              'round arrow: + of the steering angle', fontsize=SMALL, color=MUTED, va='top')
     axes.set_xlim(-0.66, 0.66)
     axes.set_ylim(-0.56, 0.46)
-
-
-def _draw_caster(axes: Axes, robot: CasterRobot, i: int) -> None:
-    """Draw a caster behind its hip, with the senses of its angles."""
-    colour = caster_colour(i)
-    x, y = robot.hip_position[i]
-    contact = y - robot.caster_offset[i]
-    r = robot.wheel_radius[i]
-    axes.add_patch(FancyBboxPatch((x - 0.5 * WIDTH, contact - r), WIDTH, 2 * r,
-                                  boxstyle='round,pad=0,rounding_size=0.008', color=colour,
-                                  zorder=4))
-    axes.plot([x, x], [y, contact], color=colour, linewidth=2.4, zorder=4)
-    axes.plot(x, y, marker='o', markersize=6, color='white', markeredgecolor=colour,
-              markeredgewidth=1.8, zorder=5)
-    # a wheel that turns ahead rolls along +Y; seen from above steering is counterclockwise
-    arrow(axes, (x + 0.035, contact - 0.5 * r), (x + 0.035, contact + 1.3 * r), colour)
-    axes.add_patch(Arc((x, y), 0.13, 0.13, theta1=100, theta2=200, color=colour, linewidth=1.8))
-    tip = np.radians(200)
-    end = (x + 0.065 * np.cos(tip), y + 0.065 * np.sin(tip))
-    arrow(axes, (end[0] - 0.004, end[1] + 0.012), end, colour)
-    left = x < -0.1
-    at = (x - 0.09 if left else x + 0.09, y - 0.01)
-    axes.text(*at, f'caster {i + 1}\ndrive: node {FIRST_DRIVE + i}\n'
-              f'encoder: node {FIRST_ENCODER + i}', fontsize=TEXT, color=INK, va='center',
-              ha='right' if left else 'left', linespacing=1.4)
-    if i == robot.count - 1:
-        axes.text(x + 0.09, y - 0.1, 'straight arrow: + of the wheel’s angle\n'
-                  'round arrow: + of the steering angle', fontsize=SMALL, color=MUTED, va='top')
 
 
 def box(axes: Axes, x: float, y: float, text: str, colour: str, width: float = 1.5,

@@ -34,6 +34,8 @@ TASKS = {
         'robot': Subcommand('robot.add_robot_command',
                             'check any caster robot: reading, abilities, drives, one page'),
         'can': Subcommand('can.add_can', 'motor cards: scan, steering zeros, SYNC rate, faults'),
+        'commission': Subcommand('commission.add_commission',
+                                 'find the wiring: which motor and encoder is which joint'),
         'doctor': Subcommand('doctor.add_doctor', 'is this computer ready for this robot'),
         'identify': Subcommand('identify.add_identify',
                                'masses, centre of mass and friction from a recorded drive'),

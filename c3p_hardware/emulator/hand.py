@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.rolling import rolling_rates
+
+if TYPE_CHECKING:  # needs the library of the protocol
+    from c3p_hardware.emulator.cards import RobotPlant, TrueJoints
 
 # speed of a hand on a joint, rad/s, and of a pushed robot, m/s and rad/s
 JOINT_RATE = 3.0
@@ -94,3 +98,54 @@ class HandMovedRobot:
 
     def truth(self) -> None:
         """Return nothing: the pose is not known."""
+
+
+class HandAfterMotors:
+    """
+    A plant that its motors move until a hand takes over: then `hand` moves it, without motors.
+
+    Parameters
+    ----------
+    plant : RobotPlant
+        The true robot.
+
+    Attributes
+    ----------
+    robot : CasterRobot
+    hand : HandMovedRobot or None
+        After `take_over`.
+    """
+
+    def __init__(self, plant: RobotPlant) -> None:
+        """Leave it to its motors."""
+        self._plant = plant
+        self.robot = plant.robot
+        self.hand: HandMovedRobot | None = None
+        self._wheels = np.zeros(plant.robot.count)
+
+    def take_over(self) -> HandMovedRobot:
+        """Return the hand, which moves the robot from now on."""
+        joints = self._plant.sense()
+        self._wheels = np.array(joints.wheel_angle)
+        self.hand = HandMovedRobot(self.robot, joints.steering)
+        return self.hand
+
+    def sense(self) -> TrueJoints:
+        """Return the present joints."""
+        if self.hand is None:
+            return self._plant.sense()
+        return self._shifted(self.hand.sense())
+
+    def step(self, wheel_torque: ArrayLike, dt: float) -> TrueJoints | None:
+        """Let `dt` pass, s."""
+        if self.hand is None:
+            return self._plant.step(wheel_torque, dt)
+        return self._shifted(self.hand.step(wheel_torque, dt))
+
+    def _shifted(self, joints: HandJoints) -> HandJoints:
+        joints.wheel_angle = joints.wheel_angle + self._wheels
+        return joints
+
+    def truth(self) -> Any:
+        """Return the pose and twist of the plant before the hand took over."""
+        return self._plant.truth()

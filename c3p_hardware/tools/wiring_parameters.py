@@ -66,21 +66,19 @@ def corrections(robot: CasterRobot, values: Any, channels: Channels, assignment:
     encoders = {encoder.joint: encoder for encoder in settings.encoders}
     names = [*robot.steering_joints, *robot.wheel_joints]
     by_hand: list[str] = []
-    drive_rows = []
-    for joint in drives:
-        rows = _drive_row(joint, names.index(joint), drives, encoders, channels, assignment,
-                          by_hand)
-        drive_rows.append(rows)
+    drive_rows = [_drive_row(joint, names.index(joint), drives, encoders, channels, assignment,
+                             by_hand) for joint in drives]
     encoder_rows = [_encoder_row(joint, names.index(joint), encoders, channels, assignment,
                                  by_hand) for joint in encoders]
     parameters = {}
-    for group, columns, present, rows in (
-            ('drives', DRIVE_COLUMNS, settings.drives, drive_rows),
-            ('encoders', ENCODER_COLUMNS, settings.encoders, encoder_rows)):
-        for column, value_of in columns.items():
-            wanted = [row[column] for row in rows]
-            if wanted != [value_of(device) for device in present]:  # type: ignore[arg-type]
-                parameters[f'{group}.{column}'] = wanted
+    for name, drive_value in DRIVE_COLUMNS.items():
+        wanted = [row[name] for row in drive_rows]
+        if wanted != [drive_value(device) for device in settings.drives]:
+            parameters[f'drives.{name}'] = wanted
+    for name, encoder_value in ENCODER_COLUMNS.items():
+        wanted = [row[name] for row in encoder_rows]
+        if wanted != [encoder_value(device) for device in settings.encoders]:
+            parameters[f'encoders.{name}'] = wanted
     return Corrections(parameters, list(dict.fromkeys(by_hand)))
 
 
@@ -122,9 +120,9 @@ def _drive_row(joint: str, k: int, drives: Mapping[str, DriveSettings],
     if counting and driving:
         if counting is not driving:
             by_hand.append(
-                f'{joint} is counted by the {counting.name.replace("drive of ", "drive for ")} but '
-                f'driven by the {driving.name.replace("drive of ", "drive for ")}: exchange the '
-                'cables of the motors, or of their encoders, so that one drive has both')
+                f'{joint} is counted by drive {counting.node_id} but driven by drive '
+                f'{driving.node_id}: exchange the cables of the motors, or of their encoders, so '
+                'that one drive has both')
         elif _sign(assignment.leads[k]) != _sign(assignment.gear[k]):
             by_hand.append(
                 f'{joint}: the motor of drive {counting.node_id} turns against its counts: '

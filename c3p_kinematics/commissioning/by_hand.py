@@ -54,8 +54,8 @@ OTHER = 3.0
 # probability from which an order is accepted
 SURE = 0.99
 
-# part of the travel that rolling may leave unexplained: ideal pushes of the C3P leave 1 %, and 5 to
-# 14 % of a turn where two wheels were taken for each other
+# part of the travel that rolling may leave unexplained: ideal pushes of the C3P leave 1 %, and 5
+# to 14 % of a turn where two wheels were taken for each other
 ROLLS = 0.05
 
 # least travel of a push that says anything, m and rad
@@ -65,8 +65,8 @@ LEAST_PUSH = 0.15
 PUSHES = {'ahead': (1, 1.0, 'along +Y'), 'aside': (0, 1.0, 'along +X'),
           'turn': (2, 1.0, 'counterclockwise')}
 
-LEADS = ('the leads of the motors: by hand no motor gives torque; `c3p commission` without --by-hand '
-         'finds them')
+LEADS = ('the leads of the motors: by hand no motor gives torque; `c3p commission` without '
+         '--by-hand finds them')
 
 
 class ByHandError(ValueError):
@@ -205,7 +205,7 @@ def _orders(turns: Array, moved: Array) -> list[tuple[Array, float]]:
             others.append(_best(forbidden))
     others.sort(key=lambda each: -each[1])
     width = moved.shape[1]
-    orders = []
+    orders: list[tuple[Array, float]] = []
     for columns, value in (best, *others):
         order = np.where(columns < width, columns, NONE)
         if np.isfinite(value) and all((order != known).any() for known, _ in orders):
@@ -324,11 +324,11 @@ def _motion(robot: CasterRobot, assignment: Assignment, push: Pushed
     """Return how the platform has moved (3,), travel of the wheels, and what rolling leaves, m."""
     n = robot.count
     angles = assignment.angles(np.asarray(push.measured, float))
-    known = np.isfinite(angles).all(axis=0)
+    known = np.asarray(np.isfinite(angles).all(axis=0))
     angles = np.nan_to_num(angles)
     middle = 0.5 * (angles[1:] + angles[:-1])
     change = np.diff(angles, axis=0)
-    weight = np.ones((n, 2))
+    weight: Array = np.ones((n, 2))
     weight[~known[n:], 0] = 0.0
     weight[~known[:n]] = 0.0
     solved = sensed_forward(robot, middle[:, :n], change[:, n:], change[:, :n], weight)

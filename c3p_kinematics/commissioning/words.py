@@ -53,7 +53,7 @@ def differences(robot: CasterRobot, assignment: Assignment, deviation: Assignmen
     wheels = np.where(known[n:], assignment.encoder_of[n:] - n, np.arange(n))
     lines = _orders(robot, assignment, steering, wheels, labels)
     lines += [f'{_joint(robot, k, labels)} is measured by no channel: dead, or not connected'
-              for k in np.flatnonzero(~known)]
+              for k in np.flatnonzero(~known).tolist()]
     for k in range(2 * n):
         where = labels[k % n]
         if k < n:

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commissioning without a hand: small motions, the search, and pushes where these do not decide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from c3p_bringup.commission.angles import AngleSource
+from c3p_bringup.commission.motors import MotionError, record_of
+from c3p_description.model import CasterRobot
+from c3p_kinematics.commissioning.assignment import Found
+from c3p_kinematics.commissioning.motions import WiringMotions
+from c3p_kinematics.commissioning.search import find_wiring, settle
+from c3p_kinematics.commissioning.ties import separated
+
+# additions to the motions until the wiring is known
+MOST_ADDED = 3
+
+# directions of pushes, and words
+DIRECTIONS = (((0.0, 1.0), '+Y'), ((1.0, 0.0), '+X'))
+
+
+class Motors(NamedTuple):
+    """
+    The robot.
+
+    Attributes
+    ----------
+    move : callable
+        Carries out the motions of a `WiringMotions`; MotionError when they end before.
+    say : callable
+        Prints a line.
+    """
+
+    move: Callable[[WiringMotions], None]
+    say: Callable[[str], None]
+
+
+def commission_by_itself(robot: CasterRobot, motions: WiringMotions, motors: Motors) -> Found:
+    """
+    Move, search, and move more while that tells something new; return the wiring.
+
+    Raises
+    ------
+    MotionError
+        The motions ended before anything could be concluded.
+    WiringError
+        Nothing explains the motions.
+    """
+    seed = 0
+    motors.move(motions)
+    record = record_of(motions)
+    motors.say(f'  {len(record.time)} samples in {record.time[-1] - record.time[0]:.0f} s; '
+               'searching ...')
+    found = find_wiring(robot, record)
+    while not separated(found) and seed < MOST_ADDED and not motions.spent:
+        seed += 1
+        motors.say(f'  not decided yet ({len(found.undecided)}): another motion')
+        motions.extend(seed)
+        motors.move(motions)
+        found = find_wiring(robot, record_of(motions))
+    return found
+
+
+def settle_by_pushes(robot: CasterRobot, found: Found, source: AngleSource,
+                     enter: Callable[[str, int], Callable[[], bool]], say: Callable[[str], None]
+                     ) -> Found:
+    """
+    Ask for pushes where the wiring is the same in other axes of the robot; return what is left.
+
+    WiringError: no wiring moves in these directions.
+    """
+    for direction, words in DIRECTIONS:
+        if not found.others or not found.undecided:
+            break
+        say(f'  by its own motions the robot does not know where its {words} is:')
+        say(f'  push it straight along its {words} by 0.5 m, without turning it, and press Enter')
+        pushed = source.until(partial(enter, 'ahead' if direction[1] else 'aside', -1))
+        if not np.isfinite(pushed).all():
+            raise MotionError('a channel did not answer during the push')
+        found = settle(robot, found, pushed, direction)
+    return found

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A key of the terminal that must be held while a robot moves."""
+
+from __future__ import annotations
+
+import select
+import sys
+import termios
+import time
+import tty
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+# a terminal repeats a held key every 0.02 to 0.1 s, after a first delay of up to 0.6 s, s
+FIRST = 0.7
+AGAIN = 0.25
+
+
+@contextmanager
+def held_key(wanted: bool) -> Iterator[Callable[[], bool]]:
+    """
+    Yield whether the space bar is held; always true where no key is `wanted`.
+
+    ValueError: standard input is no terminal.
+    """
+    if not wanted:
+        yield lambda: True
+        return
+    if not sys.stdin.isatty():
+        raise ValueError('--key: standard input is not a terminal; leave it out, --time limits '
+                         'the motions')
+    before = termios.tcgetattr(sys.stdin)
+    until = [-1.0]
+
+    def held() -> bool:
+        now = time.monotonic()
+        while select.select([sys.stdin], [], [], 0.0)[0]:
+            if sys.stdin.read(1) == ' ':
+                until[0] = now + (AGAIN if now < until[0] else FIRST)
+        return now < until[0]
+
+    print('hold the space bar', file=sys.stderr)
+    # characters at once, and Ctrl-C still ends the command
+    tty.setcbreak(sys.stdin)
+    try:
+        yield held
+    finally:
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)

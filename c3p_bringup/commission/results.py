@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results of a commissioning: parameters of the cards, a page, and what is printed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from c3p_bags.report.wiring_page import WiringReport, wiring_page
+from c3p_description.model import CasterRobot
+from c3p_hardware.axes import card_settings
+from c3p_hardware.tools.parameter_file import hardware_values, merged
+from c3p_hardware.tools.wiring_parameters import Corrections, corrections
+from c3p_kinematics.commissioning.assignment import Assignment, Found, channels_of
+from c3p_kinematics.commissioning.words import differences
+
+# files in the directory of results
+CARDS = 'cards.yaml'
+PAGE = 'commissioning.html'
+
+# always so, and not measured here
+ASSUMED = (
+    'places of the casters, radii and caster offsets are those of the description: `c3p calibrate` '
+    'measures them',
+    'a common factor of all gears, or of all radii, is not visible from inside: drive 1 m along a '
+    'tape, `c3p calibrate --distance`')
+
+
+class Commissioned(NamedTuple):
+    """
+    Result of a commissioning.
+
+    Attributes
+    ----------
+    lines : list of str
+        What differs from the description.
+    corrections : Corrections
+    files : dict
+        Written files, by kind.
+    """
+
+    lines: list[str]
+    corrections: Corrections
+    files: dict[str, str]
+
+
+def write_results(robot: CasterRobot, name: str, found: Found, files: Sequence[Path], out: Path,
+                  cards: bool = True) -> Commissioned:
+    """
+    Write the parameter file that makes the wiring right, and the page.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+    name : str
+        Of the description, as on the command line.
+    found : Found
+    files : sequence of Path
+        Present parameter files of the hardware interface.
+    out : Path
+        Existing directory.
+    cards : bool
+        The robot has CANopen cards; otherwise all corrections are made in its driver.
+    """
+    channels = channels_of(robot)
+    lines = differences(robot, found.assignment, found.deviation)
+    if cards:
+        values = hardware_values(files)
+        mended = corrections(robot, values, channels, found.assignment)
+        nodes = node_words(robot, values)
+    else:
+        mended = Corrections({}, driver_lines(robot, found.assignment))
+        nodes = {}
+    written = {}
+    if mended.parameters:
+        file = out / CARDS
+        file.write_text(parameter_text(name, lines, found, files, mended), encoding='utf-8')
+        written['parameters'] = str(file)
+    others = [('; '.join(differences(robot, wiring)) or 'wired as described', p)
+              for wiring, p in found.others]
+    report = WiringReport(robot, found, lines, mended.by_hand, mended.parameters, others,
+                          [*found.undecided, *ASSUMED], nodes)
+    page = out / PAGE
+    page.write_text(wiring_page(report), encoding='utf-8')
+    written['page'] = str(page)
+    return Commissioned(lines, mended, written)
+
+
+def node_words(robot: CasterRobot, values: Any) -> dict[str, str]:
+    """Return the device of each channel in words, by the joint it is taken for."""
+    settings = card_settings(robot, values)
+    words = {drive.joint: f'drive {drive.node_id}'
+             + (f', channel {drive.channel}' if drive.channel > 1 else '')
+             for drive in settings.drives}
+    return words | {encoder.joint: f'encoder {encoder.node_id}' for encoder in settings.encoders}
+
+
+def driver_lines(robot: CasterRobot, assignment: Assignment) -> list[str]:
+    """Return what the driver of a robot on topics must change, one line for each joint."""
+    names = [*robot.steering_joints, *robot.wheel_joints]
+    motors = channels_of(robot).motors
+    lines = []
+    for k, joint in enumerate(names):
+        source = assignment.encoder_of[k]
+        factor = assignment.gear[k]
+        parts = []
+        if source < 0:
+            lines.append(f'{joint}: no channel measures it; check its encoder')
+            continue
+        if source != k or factor != 1.0 or assignment.zero[k] != 0.0:
+            zero = f' {assignment.zero[k]:+.4f} rad' if assignment.zero[k] else ''
+            parts.append(f'publish {factor:g} × what is published as {names[source]} now{zero}')
+        motor = assignment.motor_of[k]
+        if motor >= 0 and (motors[motor] != joint or assignment.leads[k] < 0.0):
+            sign = '−' if assignment.leads[k] < 0.0 else ''
+            parts.append(f'give its effort to the motor of {motors[motor]}, as {sign}1 times')
+        if parts:
+            lines.append(f'{joint}: {"; ".join(parts)} (signs and zeros of the model)')
+    return lines
+
+
+def parameter_text(name: str, lines: Sequence[str], found: Found, files: Sequence[Path],
+                   mended: Corrections) -> str:
+    """
+    Return the parameter file: the last of the present `files` with the corrections.
+
+    Comments of that file stay, unless it also has other nodes' parameters: then it is given first,
+    and the new file has the corrections alone.
+    """
+    head = [f'# Wiring of {name}, found by c3p commission: probability {found.probability:.4f}, '
+            f'residual {found.residual:.2f} of its noise.', *(f'#   {line}' for line in lines)]
+    head += [f'#   still to be changed by hand: {text}' for text in mended.by_hand]
+    if files:
+        head.append(f'# Give it after {", ".join(str(file) for file in files)}.')
+    return '\n'.join(head) + '\n' + merged('', mended.parameters)
+
+
+def summary(found: Found, result: Commissioned) -> str:
+    """Return the result as text for a terminal."""
+    lines = [f'  found      {line}' for line in result.lines] or [
+        '  found      everything is wired as described']
+    lines.append(f'  certainty  probability {found.probability:.4f}, residual {found.residual:.2f} '
+                 'of its noise')
+    lines += [f'  not told   {text}' for text in found.undecided]
+    lines += [f'  BY HAND    {text}' for text in result.corrections.by_hand]
+    lines += [f'  {kind:10} {file}' for kind, file in result.files.items()]
+    return '\n'.join(lines)
+
+
+def figures(robot: CasterRobot, found: Found, result: Commissioned) -> dict[str, Any]:
+    """Return the results for ``--json``, SI units."""
+    channels = channels_of(robot)
+    wiring = found.assignment
+    names = [*robot.steering_joints, *robot.wheel_joints]
+    joints = {}
+    for k, joint in enumerate(names):
+        joints[joint] = {
+            'encoder': None if wiring.encoder_of[k] < 0 else channels.encoders[
+                wiring.encoder_of[k]],
+            'factor': float(wiring.gear[k]), 'factor_deviation': float(found.deviation.gear[k]),
+            'zero_rad': float(wiring.zero[k]),
+            'zero_deviation_rad': float(found.deviation.zero[k]),
+            'motor': None if wiring.motor_of[k] < 0 else channels.motors[wiring.motor_of[k]],
+            'leads': int(math.copysign(1, wiring.leads[k]))}
+    return {'robot': robot.name, 'found': result.lines, 'probability': found.probability,
+            'residual': found.residual, 'undecided': list(found.undecided), 'joints': joints,
+            'parameters': result.corrections.parameters, 'by_hand': result.corrections.by_hand,
+            'files': result.files}
