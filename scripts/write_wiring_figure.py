@@ -29,7 +29,7 @@ def draw_plan(axes: Axes, robot: CasterRobot) -> None:
     draw_platform(axes, robot, 'From above, all steering angles 0: as after a push along +Y')
     for i in range(robot.count):
         draw_caster(axes, robot, i, f'caster {i + 1}\ndrive: node {FIRST_DRIVE + i}\n'
-                    f'encoder: node {FIRST_ENCODER + i}')
+                    f'encoder: node {FIRST_ENCODER + i}', caster_colour(i))
     x, y = robot.hip_position[-1]
     axes.text(x + 0.09, y - 0.1, 'straight arrow: + of the wheel’s angle\n'
               'round arrow: + of the steering angle', fontsize=SMALL, color=MUTED, va='top')

@@ -49,15 +49,15 @@ def wiring_page(report: WiringReport) -> Markup:
     """Return the HTML of a commissioning."""
     found = report.found
     verdict = 'wired as described' if not report.lines else (
-        f'{len(report.lines)} difference{"s" if len(report.lines) > 1 else ""} from the description')
+        f'{len(report.lines)} differences from the description')
     facts = html('<p class="sub">robot $name: $verdict, probability $probability, residual '
                  '$residual of its noise</p>', name=report.robot.name, verdict=verdict,
                  probability=f'{found.probability:.4f}', residual=f'{found.residual:.2f}')
     sections = [
-        ('found', 'Found', _list(report.lines) or html('<p>Everything is wired as described.</p>')),
+        ('found', 'Found', _list(report.lines) or html('<p>All is wired as described.</p>')),
         ('picture', 'Wiring', html(
             '<p class="about">From above with all steering angles 0; arrows are the positive '
-            'senses. Red: another channel, sense, zero or gear than described.</p>'
+            'senses. In colour: another channel, sense, zero or gear than described.</p>'
             '<figure>$picture</figure>',
             picture=svg(wiring_figure(report.robot, found.assignment, report.nodes),
                         'wiring', 'wiring as described and as found'))),

@@ -16,10 +16,10 @@ from c3p_description.caster_labels import caster_labels
 from c3p_description.model import CasterRobot
 from c3p_kinematics.commissioning.assignment import NONE, Assignment, as_described
 from c3p_kinematics.commissioning.words import SAME_GEAR, SAME_ZERO
-from c3p_plots.palette import ALERT, INK, MUTED, RULE, caster_colour
+from c3p_plots.palette import ALERT, INK, MUTED, RULE
 from c3p_plots.style import figure
 
-# width of a drawn tyre, and sizes of its arrows, by the radius of the wheel
+# width of a drawn tyre by the radius of the wheel
 WIDTH = 0.55
 
 # points per line of text
@@ -51,10 +51,8 @@ def draw_platform(axes: Axes, robot: CasterRobot, title: str) -> None:
     axes.set_ylim(y.min() - 0.6 * size, y.max() + 0.5 * size)
 
 
-def draw_caster(axes: Axes, robot: CasterRobot, i: int, text: str, colour: str = '') -> None:
+def draw_caster(axes: Axes, robot: CasterRobot, i: int, text: str, colour: str) -> None:
     """Draw a caster behind its hip with the senses of its angles, and `text` beside it."""
-    wrong = bool(colour)
-    colour = colour or caster_colour(i)
     x, y = robot.hip_position[i]
     contact = y - robot.caster_offset[i]
     r = robot.wheel_radius[i]
@@ -77,14 +75,15 @@ def draw_caster(axes: Axes, robot: CasterRobot, i: int, text: str, colour: str =
     arrow(axes, (end[0] - 0.012 * size, end[1] + 0.035 * size), end, colour)
     left = x < -0.3 * size
     at = (x - 0.26 * size if left else x + 0.26 * size, y - 0.03 * size)
-    axes.text(*at, text, fontsize=TEXT, color=ALERT if wrong else INK, va='center',
+    axes.text(*at, text, fontsize=TEXT, color=ALERT if colour == ALERT else INK,
+              va='center',
               ha='right' if left else 'left', linespacing=1.4)
 
 
 def wiring_figure(robot: CasterRobot, assignment: Assignment,
                   nodes: dict[str, str] | None = None) -> Figure:
     """
-    Return the wiring as described beside the one that was found; what differs is red.
+    Return the wiring as described beside the one that was found; what differs is coloured.
 
     Parameters
     ----------
@@ -100,7 +99,7 @@ def wiring_figure(robot: CasterRobot, assignment: Assignment,
         draw_platform(axes, robot, title)
         for i in range(robot.count):
             lines, wrong = caster_lines(robot, wiring, i, nodes or {})
-            draw_caster(axes, robot, i, '\n'.join(lines), ALERT if wrong else '')
+            draw_caster(axes, robot, i, '\n'.join(lines), ALERT if wrong else MUTED)
     return page
 
 

@@ -100,7 +100,8 @@ def run(arguments: argparse.Namespace) -> int:
     show(figures(robot, found, result), arguments.json, summary(found, result))
     code = MISSED if result.corrections.by_hand else 0
     if result.corrections.by_hand:
-        print('c3p commission: change that by hand, then run it again', file=sys.stderr)
+        again = f' with --params-file {file}' if (file := result.files.get('parameters')) else ''
+        print(f'c3p commission: change that by hand, then run it again{again}', file=sys.stderr)
     elif arguments.confirm:
         code = _confirm(arguments, result.files.get('parameters'))
     else:

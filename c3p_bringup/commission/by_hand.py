@@ -20,8 +20,8 @@ Motors off (emergency stop pressed), wheels off the floor. After each prompt tur
 full turn where it can, and press Enter when it stands; nothing else may turn. Ctrl-C ends."""
 
 ON_THE_FLOOR = """\
-Now put the robot on the floor, all wheels down, motors still off. +X and +Y are those of base_link;
-the casters trail behind each push."""
+Now put the robot on the floor, all wheels down, motors still off. +X and +Y are those of
+base_link; the casters trail behind each push."""
 
 PUSHES = {
     'ahead': 'push the robot straight along its +Y by 1 m or more, and do not roll back',

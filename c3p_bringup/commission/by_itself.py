@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commissioning without a hand: small motions, the search, and pushes where these do not decide."""
+"""Commissioning without a hand: small motions, the search, and pushes that settle the rest."""
 
 from __future__ import annotations
 

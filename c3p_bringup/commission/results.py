@@ -22,8 +22,8 @@ PAGE = 'commissioning.html'
 
 # always so, and not measured here
 ASSUMED = (
-    'places of the casters, radii and caster offsets are those of the description: `c3p calibrate` '
-    'measures them',
+    'places of the casters, radii and caster offsets are those of the description: `c3p '
+    'calibrate` measures them',
     'a common factor of all gears, or of all radii, is not visible from inside: drive 1 m along a '
     'tape, `c3p calibrate --distance`')
 
@@ -141,8 +141,8 @@ def summary(found: Found, result: Commissioned) -> str:
     """Return the result as text for a terminal."""
     lines = [f'  found      {line}' for line in result.lines] or [
         '  found      everything is wired as described']
-    lines.append(f'  certainty  probability {found.probability:.4f}, residual {found.residual:.2f} '
-                 'of its noise')
+    lines.append(f'  certainty  probability {found.probability:.4f}, residual '
+                 f'{found.residual:.2f} of its noise')
     lines += [f'  not told   {text}' for text in found.undecided]
     lines += [f'  BY HAND    {text}' for text in result.corrections.by_hand]
     lines += [f'  {kind:10} {file}' for kind, file in result.files.items()]

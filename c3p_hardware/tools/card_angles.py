@@ -65,7 +65,7 @@ class CardAngles:
             self._channels.append((place, read))
 
     def read(self) -> Array:
-        """Return the angles (2n,) of steering joints, then wheels, not wrapped; nan without one."""
+        """Return the angles (2n,) of steering joints, then wheels; nan without a device."""
         for place, read in self._channels:
             # a device that misses one request keeps its angle
             try:
