@@ -59,7 +59,7 @@ DOUBTFUL = 0.05
 
 LOOK = 'turn it on the spot, and look'
 
-REMEDY = ('check order, directions and zeros of the joints (docs/hardware.md, bring-up), then '
+REMEDY = ('find order, directions and zeros of the joints with `c3p commission`, then '
           'start again or call ~/reset_odometry')
 
 

@@ -287,7 +287,7 @@ def _confirm(arguments: argparse.Namespace, written: str | None) -> int:
         metrics = drive(DriveOptions(
             goal=goal, out=arguments.out / 'drive', robot=arguments.robot, hardware='emulated',
             parameters=_files(arguments, written)), announce=_say)
-        error = metrics.get('true_position_error_m')
+        error = metrics.get('ground_truth_final_error_m')
         words = f'x {goal[0]:g} m, y {goal[1]:g} m, yaw {math.degrees(goal[2]):.0f}°'
         if metrics.get('missed'):
             _say(f'  drive to {words}: MISSED, {metrics["missed"]}')

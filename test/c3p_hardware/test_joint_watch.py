@@ -179,7 +179,7 @@ def test_on_the_first_path_after_arming_no_shaft_coupling_is_blamed_alone(angles
     shown = broken('drift', np.random.default_rng(4), *angles, 1)
     _, problem = faults_of(*shown)
     assert problem.device == 'wiring' and 'steering_joint_2' in problem.text
-    assert 'after arming' in problem.text and 'bring-up' in problem.remedy
+    assert 'after arming' in problem.text and '`c3p commission`' in problem.remedy
 
 
 @pytest.mark.parametrize('kind', ['jump', 'random'])

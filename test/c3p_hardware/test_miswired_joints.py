@@ -50,7 +50,7 @@ def test_wrong_wiring_is_named_and_no_encoder_is_accused(virtual_time, name):
     wiring, words = WRONG[name]
     stopped, text, way = drive(virtual_time, wiring, CURVE)
     assert stopped and way < 0.6
-    assert text.startswith('wiring: ') and words in text and 'bring-up' in text
+    assert text.startswith('wiring: ') and words in text and '`c3p commission`' in text
     # no part that is wired well
     assert 'joint_3' not in text
     assert 'encoder of' not in text and 'quick stop' not in text
