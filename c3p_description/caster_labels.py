@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
@@ -36,7 +35,8 @@ def caster_labels(robot: Any) -> tuple[str, ...]:
 
 
 def _words(joint: str) -> list[str]:
-    return [word for word in re.split(r'[_\W]+', joint) if word]
+    separated = ''.join(letter if letter.isalnum() else ' ' for letter in joint)
+    return separated.split()
 
 
 def caster_named(robot: Any, name: str) -> int:

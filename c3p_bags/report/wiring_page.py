@@ -14,7 +14,7 @@ from c3p_description.model import CasterRobot
 from c3p_kinematics.commissioning.assignment import Found
 
 
-class WiringReport(NamedTuple):
+class CommissioningReport(NamedTuple):
     """
     What a page of a commissioning shows.
 
@@ -45,7 +45,7 @@ class WiringReport(NamedTuple):
     nodes: dict[str, str]
 
 
-def wiring_page(report: WiringReport) -> Markup:
+def wiring_page(report: CommissioningReport) -> Markup:
     """Return the HTML of a commissioning."""
     found = report.found
     verdict = 'wired as described' if not report.lines else (

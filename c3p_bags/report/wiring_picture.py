@@ -28,7 +28,7 @@ TEXT = 9.0
 
 def arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float], colour: str
           ) -> None:
-    """Draw an arrow."""
+    """Draw an arrow on `axes` from `start` to `end`, m, in a `colour`."""
     axes.add_patch(FancyArrowPatch(start, end, arrowstyle='-|>', mutation_scale=13,
                                    linewidth=1.8, color=colour, shrinkA=0, shrinkB=0, zorder=6))
 
@@ -52,7 +52,19 @@ def draw_platform(axes: Axes, robot: CasterRobot, title: str) -> None:
 
 
 def draw_caster(axes: Axes, robot: CasterRobot, i: int, text: str, colour: str) -> None:
-    """Draw a caster behind its hip with the senses of its angles, and `text` beside it."""
+    """
+    Draw a caster behind its hip with the senses of its angles.
+
+    Parameters
+    ----------
+    axes : Axes
+    robot : CasterRobot
+    i : int
+        Caster, from 0.
+    text : str
+        Beside it.
+    colour : str
+    """
     x, y = robot.hip_position[i]
     contact = y - robot.caster_offset[i]
     r = robot.wheel_radius[i]
@@ -105,7 +117,18 @@ def wiring_figure(robot: CasterRobot, assignment: Assignment,
 
 def caster_lines(robot: CasterRobot, assignment: Assignment, i: int, nodes: dict[str, str]
                  ) -> tuple[list[str], bool]:
-    """Return the lines of text of a caster, and whether something of it is wired wrongly."""
+    """
+    Return the lines of text of a caster, and whether something of it is wired wrongly.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+    assignment : Assignment
+    i : int
+        Caster, from 0.
+    nodes : dict
+        Device of each channel in words, by the joint it is taken for.
+    """
     n = robot.count
     names = [*robot.steering_joints, *robot.wheel_joints]
     motors = [joint for joint, place in robot.effort_places.items() if robot.actuated[place]]

@@ -72,7 +72,20 @@ def settle_by_pushes(robot: CasterRobot, found: Found, source: AngleSource,
     """
     Ask for pushes where the wiring is the same in other axes of the robot; return what is left.
 
-    WiringError: no wiring moves in these directions.
+    Parameters
+    ----------
+    robot : CasterRobot
+    found : Found
+    source : AngleSource
+    enter : callable
+        As of `commission_by_hand`.
+    say : callable
+        Prints a line.
+
+    Raises
+    ------
+    WiringError
+        No wiring moves in these directions.
     """
     for direction, words in DIRECTIONS:
         if not found.others or not found.undecided:

@@ -81,7 +81,7 @@ class MotionLoop:
         if self._begin is None:
             self._begin = seconds
         if seconds - self._begin > self._limit:
-            self.ended = f'time limit of {self._limit:g} s (--time)'
+            self.ended = 'the time limit (--time) is over'
             return efforts
         step = self._motions.step(seconds, np.concatenate([steering, wheel_angle]), self._held())
         self.label = step.label

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from c3p_bags.report.wiring_page import WiringReport, wiring_page
+from c3p_bags.report.wiring_page import CommissioningReport, wiring_page
 from c3p_description.model import CasterRobot
 from c3p_hardware.axes import card_settings
 from c3p_hardware.tools.parameter_file import hardware_values, merged
@@ -80,7 +80,7 @@ def write_results(robot: CasterRobot, name: str, found: Found, files: Sequence[P
         written['parameters'] = str(file)
     others = [('; '.join(differences(robot, wiring)) or 'wired as described', p)
               for wiring, p in found.others]
-    report = WiringReport(robot, found, lines, mended.by_hand, mended.parameters, others,
+    report = CommissioningReport(robot, found, lines, mended.by_hand, mended.parameters, others,
                           [*found.undecided, *ASSUMED], nodes)
     page = out / PAGE
     page.write_text(wiring_page(report), encoding='utf-8')
@@ -124,10 +124,18 @@ def driver_lines(robot: CasterRobot, assignment: Assignment) -> list[str]:
 def parameter_text(name: str, lines: Sequence[str], found: Found, files: Sequence[Path],
                    mended: Corrections) -> str:
     """
-    Return the parameter file: the last of the present `files` with the corrections.
+    Return the text of a parameter file with corrections, and with what was found as comments.
 
-    Comments of that file stay, unless it also has other nodes' parameters: then it is given first,
-    and the new file has the corrections alone.
+    Parameters
+    ----------
+    name : str
+        Of the robot.
+    lines : sequence of str
+        What differs from the description.
+    found : Found
+    files : sequence of Path
+        Present files, before which the new one has no effect.
+    mended : Corrections
     """
     head = [f'# Wiring of {name}, found by c3p commission: probability {found.probability:.4f}, '
             f'residual {found.residual:.2f} of its noise.', *(f'#   {line}' for line in lines)]

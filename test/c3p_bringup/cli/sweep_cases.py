@@ -26,6 +26,7 @@ QUICK = {
     'teleop': '',
     'dashboard': '--port 0',
     'robot': 'c3p --no-battery --out {out}',
+    'commission': '--by-hand --no-push --hardware emulated --turn 30',
     'can scan': '--interface virtual --channel sweep',
     'can zero': '--interface virtual --channel sweep --yes',
     'can rate': '',
