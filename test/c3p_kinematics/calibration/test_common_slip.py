@@ -8,6 +8,7 @@ import pytest
 from miscalibrated import WHEEL_STEP, measured, towed_drive, wrong
 from robots import C3P
 
+from c3p_description import load
 from c3p_description.model import CasterRobot
 from c3p_kinematics.calibration.batch import calibrate
 from c3p_kinematics.calibration.common_slip import common_slip
@@ -165,3 +166,11 @@ def test_wheels_without_an_encoder_are_not_compared():
 def test_a_few_windows_name_no_wheel():
     assert not wheel_slip(np.ones((19, 3)), np.ones((19, 3, 3))).any()
     assert not wheel_slip(np.zeros((50, 3)), np.ones((50, 3, 3))).any()
+
+
+def test_of_two_wheels_with_encoders_it_is_not_known_which_radius_is_wrong():
+    robot = load('amr')
+    change = np.zeros(robot.count)
+    change[:2] = [0.02, -0.01] * robot.wheel_radius[:2]
+    text, = slip_notes(robot, np.zeros((robot.count, 2)), change, np.full(robot.count, 1e-4))
+    assert 'the radii of wheel_joint_1 and wheel_joint_2 differ by 3.0 % more' in text
