@@ -60,8 +60,9 @@ class FixedAxle:
 
     @property
     def radius(self) -> float:
-        """Radius of the narrowest bend that it drives to both sides, m; 0: on the spot."""
-        return 1.0 / min(-self.bends[0], self.bends[1])
+        """Radius of the narrowest bend to both sides, m; 0: on the spot; inf: not to both."""
+        narrowest = min(-self.bends[0], self.bends[1])
+        return 1.0 / narrowest if narrowest > 0.0 else math.inf
 
     def allowed(self, speed: float, turn: float) -> float:
         """

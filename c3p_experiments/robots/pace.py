@@ -98,4 +98,4 @@ def pace_of(robot: CasterRobot, ability: Travel) -> Pace:
                    math.inf if free else math.sqrt(turn * math.pi))
     return Pace(speed, acceleration, min(usual.deceleration, most), yaw_rate, turn, length,
                 max((WIDE if free else 1.0) * RING * farthest, speed / yaw_rate,
-                    0.0 if axle is None else ROOM * axle.radius))
+                    0.0 if axle is None or math.isinf(axle.radius) else ROOM * axle.radius))

@@ -100,6 +100,7 @@ def test_the_bends_of_an_axle_are_those_with_a_wheel_at_its_stop():
         found = axle.motion(axle.steered(axle.twist(speed, 5.0)))
         assert found == pytest.approx((speed, 0.0, axle.bends[1] * abs(speed)))
     assert fixed_axle(TRICYCLE).radius == 0.0
+    assert fixed_axle(replace(CAR, steering_lower=ZERO)).radius == np.inf
     # one module turns by half a turn, and so to any direction
     assert fixed_axle(replace(TRICYCLE, steering_lower=ZERO - 1.6, steering_upper=ZERO + 1.6)
                       ).radius == 0.0
