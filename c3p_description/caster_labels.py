@@ -12,7 +12,7 @@ def caster_labels(robot: Any) -> tuple[str, ...]:
     """
     Return a short name for each caster: what its joints have in common and no other caster has.
 
-    Where the names of the joints do not tell the casters apart, they are numbered from 1.
+    Where the names of the joints do not distinguish the casters, they are numbered from 1.
 
     Examples
     --------

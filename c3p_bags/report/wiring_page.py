@@ -16,7 +16,7 @@ from c3p_kinematics.commissioning.assignment import Found
 
 class CommissioningReport(NamedTuple):
     """
-    What a page of a commissioning shows.
+    Contents of the page of a commissioning.
 
     Attributes
     ----------

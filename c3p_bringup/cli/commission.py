@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``c3p commission``: find how a robot is wired, by hand or by itself, and write what mends it."""
+"""``c3p commission``: the wiring of a robot, by hand or on its own, and what mends it."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from c3p_bringup.cli.common import (
 
 DESCRIPTION = """\
 Find how a robot is wired: which encoder and motor is which joint, signs, zeros and gears; write a
-parameter file that makes it right, and a page. By itself it moves each motor by a few centimetres,
-at 0.1 m/s at most, on one square metre of floor; with --by-hand its motors are off and you turn
-each joint. Nothing is written that does not explain what was measured."""
+parameter file that makes it right, and a page. On its own it moves each motor by a few
+centimetres, at 0.12 m/s at most, on one square metre of floor; with --by-hand its motors are off
+and you turn each joint. Nothing is written that does not explain what was measured."""
 
 # least free floor around the robot, m
 FREE = 1.0
@@ -43,12 +43,12 @@ def add_commission(commands: Any) -> None:
     command.add_argument('--hardware', choices=HARDWARE, default='can',
                          help='can: motor cards and encoders on a CANopen bus; topics: a robot '
                               'that publishes joint states and takes efforts; emulated: emulated '
-                              'cards, wired as the parameter file says (default: %(default)s)')
+                              'cards, wired as in the parameter file (default: %(default)s)')
     command.add_argument('--by-hand', action='store_true',
                          help='motors off: turn each joint and push the robot as prompted')
     command.add_argument('--free', type=positive, metavar='M',
                          help=f'side of the free square of floor around the robot, {FREE:g} m or '
-                              'more: required before it moves by itself')
+                              'more: required before it moves on its own')
     command.add_argument('--time', type=positive, default=120.0, metavar='S',
                          help='time limit of the motions (default: %(default)s)')
     command.add_argument('--key', action='store_true',
@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
     robot = load_casters(arguments.robot)
     if not arguments.by_hand and (arguments.free is None or arguments.free < FREE):
         given = 'was not given' if arguments.free is None else f'{arguments.free:g}'
-        raise ValueError(f'--free {given}: the robot moves by itself and needs a free square of '
+        raise ValueError(f'--free {given}: the robot moves on its own and needs a free square of '
                          f'{FREE:g} m on each side: look around it, and pass --free {FREE:g}; or '
                          'use --by-hand')
     if arguments.confirm and arguments.hardware != 'emulated':

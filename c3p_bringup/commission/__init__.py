@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commissioning of a robot: its wiring found by hand or by itself, and the files that mend it."""
+"""Commissioning: the wiring of a robot by hand or by small motions, and what mends it."""

@@ -31,9 +31,9 @@ PUSHES = {
 
 def commission_by_hand(robot: CasterRobot, source: AngleSource, turn: float,
                        enter: Callable[[str, int], Callable[[], bool]],
-                       say: Callable[[str], None], pushes: bool = True) -> Found:
+                       show: Callable[[str], None], pushes: bool = True) -> Found:
     """
-    Ask for each motion, listen, and return the wiring.
+    Prompt for each motion, listen, and return the wiring.
 
     Parameters
     ----------
@@ -44,10 +44,10 @@ def commission_by_hand(robot: CasterRobot, source: AngleSource, turn: float,
     enter : callable
         Takes the kind of a motion (``turn`` or a direction) and the joint, from -1; returns a
         function that is true once the person has finished.
-    say : callable
+    show : callable
         Prints a line.
     pushes : bool
-        Ask for pushes, which give the zeros.
+        Prompt for pushes, which give the zeros.
 
     Raises
     ------
@@ -56,22 +56,22 @@ def commission_by_hand(robot: CasterRobot, source: AngleSource, turn: float,
     """
     channels = channels_of(robot)
     for name, reason in source.silent.items():
-        say(f'  no answer of {name}: {reason}')
-    say(INTRODUCTION)
+        show(f'  no answer of {name}: {reason}')
+    show(INTRODUCTION)
     turned = []
     for joint in range(2 * robot.count):
-        say(f'  {_prompt(robot, joint, turn)}')
+        show(f'  {_prompt(robot, joint, turn)}')
         samples = source.until(partial(enter, 'turned', joint))
         moved = samples[-1] - samples[0]
         turned.append(Turned(joint, turn, moved))
-        say(f'      {_seen(channels.encoders, moved)}')
+        show(f'      {_seen(channels.encoders, moved)}')
     pushed = []
     if pushes:
-        # what cannot be told apart is said before the robot is pushed about
+        # contradictions are reported before the robot is pushed
         find_by_hand(robot, channels, turned)
-        say(ON_THE_FLOOR)
+        show(ON_THE_FLOOR)
         for direction, prompt in PUSHES.items():
-            say(f'  {prompt}')
+            show(f'  {prompt}')
             pushed.append(Pushed(direction, source.until(partial(enter, direction, -1))))
     return find_by_hand(robot, channels, turned, pushed)
 

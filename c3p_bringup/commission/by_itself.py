@@ -32,17 +32,17 @@ class Motors(NamedTuple):
     ----------
     move : callable
         Carries out the motions of a `WiringMotions`; MotionError when they end before.
-    say : callable
+    show : callable
         Prints a line.
     """
 
     move: Callable[[WiringMotions], None]
-    say: Callable[[str], None]
+    show: Callable[[str], None]
 
 
 def commission_by_itself(robot: CasterRobot, motions: WiringMotions, motors: Motors) -> Found:
     """
-    Move, search, and move more while that tells something new; return the wiring.
+    Move, search, and move more while that distinguishes more; return the wiring.
 
     Raises
     ------
@@ -54,12 +54,12 @@ def commission_by_itself(robot: CasterRobot, motions: WiringMotions, motors: Mot
     seed = 0
     motors.move(motions)
     record = record_of(motions)
-    motors.say(f'  {len(record.time)} samples in {record.time[-1] - record.time[0]:.0f} s; '
+    motors.show(f'  {len(record.time)} samples in {record.time[-1] - record.time[0]:.0f} s; '
                'searching ...')
     found = find_wiring(robot, record)
     while not separated(found) and seed < MOST_ADDED and not motions.spent:
         seed += 1
-        motors.say(f'  not decided yet ({len(found.undecided)}): another motion')
+        motors.show(f'  not decided yet ({len(found.undecided)}): another motion')
         motions.extend(seed)
         motors.move(motions)
         found = find_wiring(robot, record_of(motions))
@@ -67,10 +67,10 @@ def commission_by_itself(robot: CasterRobot, motions: WiringMotions, motors: Mot
 
 
 def settle_by_pushes(robot: CasterRobot, found: Found, source: AngleSource,
-                     enter: Callable[[str, int], Callable[[], bool]], say: Callable[[str], None]
+                     enter: Callable[[str, int], Callable[[], bool]], show: Callable[[str], None]
                      ) -> Found:
     """
-    Ask for pushes where the wiring is the same in other axes of the robot; return what is left.
+    Prompt for pushes where the wiring is the same in other axes of the robot; return what is left.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def settle_by_pushes(robot: CasterRobot, found: Found, source: AngleSource,
     source : AngleSource
     enter : callable
         As of `commission_by_hand`.
-    say : callable
+    show : callable
         Prints a line.
 
     Raises
@@ -90,8 +90,8 @@ def settle_by_pushes(robot: CasterRobot, found: Found, source: AngleSource,
     for direction, words in DIRECTIONS:
         if not found.others or not found.undecided:
             break
-        say(f'  by its own motions the robot does not know where its {words} is:')
-        say(f'  push it straight along its {words} by 0.5 m, without turning it, and press Enter')
+        show(f'  the motions do not determine where {words} of the robot is:')
+        show(f'  push it straight along its {words} by 0.5 m, without turning it, and press Enter')
         pushed = source.until(partial(enter, 'ahead' if direction[1] else 'aside', -1))
         if not np.isfinite(pushed).all():
             raise MotionError('a channel did not answer during the push')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Emulated cards in this process, wired as parameter files say, for a trial of commissioning."""
+"""Emulated cards in this process, wired as in parameter files, for a trial of commissioning."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from c3p_hardware.emulator.wiring import wired
 from c3p_hardware.tools.parameter_file import ANY, blocks
 from c3p_hardware.transport.can_bus import BusAddress
 
-# buses of this process are told apart by number
+# numbers of the buses of this process
 _NUMBERS = itertools.count(1)
 
 

@@ -21,7 +21,7 @@ def held_key(wanted: bool) -> Iterator[Callable[[], bool]]:
     """
     Yield whether the space bar is held; always true where no key is `wanted`.
 
-    ValueError: standard input is no terminal.
+    ValueError: standard input is not a terminal.
     """
     if not wanted:
         yield lambda: True

@@ -151,7 +151,7 @@ def summary(found: Found, result: Commissioned) -> str:
         '  found      everything is wired as described']
     lines.append(f'  certainty  probability {found.probability:.4f}, residual '
                  f'{found.residual:.2f} of its noise')
-    lines += [f'  not told   {text}' for text in found.undecided]
+    lines += [f'  undecided  {text}' for text in found.undecided]
     lines += [f'  BY HAND    {text}' for text in result.corrections.by_hand]
     lines += [f'  {kind:10} {file}' for kind, file in result.files.items()]
     return '\n'.join(lines)

@@ -59,7 +59,7 @@ class HandMovedRobot:
 
     @property
     def moving(self) -> bool:
-        """Whether a motion is not over yet."""
+        """True during a motion."""
         return self._seconds > 0.0
 
     def turn(self, joint: int, angle: float) -> None:

@@ -13,7 +13,7 @@ from c3p_hardware.tools.parameter_file import ANY, blocks, hardware_values
 
 NODE = 'emulated_cards'
 
-# group of parameters that says what is wired otherwise
+# group of parameters of what is wired otherwise
 WIRING = 'wiring'
 
 # parameters of the emulated cards, and those of the hardware interface that they follow
@@ -83,7 +83,7 @@ def check_wiring(robot: CasterRobot, files: Sequence[Path]) -> None:
 
 def devices_of(values: dict[str, list[Any]]) -> dict[str, Any]:
     """Return the fields of `EmulatedDevices` for parameters of emulated cards."""
-    # a single 0 is automatic, and an empty text is no joint
+    # a single 0 is automatic, and an empty text names nothing
     numbered = ('drive_ids', 'encoder_ids', 'drive_serials', 'encoder_serials')
     return {name: () if value in ([''], []) or name in numbered and value == [0] else tuple(value)
             for name, value in values.items()}

@@ -69,7 +69,7 @@ class CardWiring:
 
     @staticmethod
     def of(values: Any) -> CardWiring:
-        """Return the wiring of parameters, in which a single empty text is none."""
+        """Return the wiring of parameters, in which a single empty text means nothing."""
         return CardWiring(**{name: tuple(text for text in getattr(values, name) if text.strip())
                              for name in CardWiring.__dataclass_fields__})
 

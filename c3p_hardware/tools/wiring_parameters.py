@@ -28,7 +28,7 @@ ENCODER_COLUMNS: Mapping[str, Callable[[EncoderSettings], Any]] = {
 
 class Corrections(NamedTuple):
     """
-    What makes a wiring right.
+    Changes that make a wiring right.
 
     Attributes
     ----------

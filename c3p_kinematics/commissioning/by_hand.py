@@ -58,7 +58,7 @@ SURE = 0.99
 # to 14 % of a turn where two wheels were taken for each other
 ROLLS = 0.05
 
-# least travel of a push that says anything, m and rad
+# least travel of a push that is judged, m and rad
 LEAST_PUSH = 0.15
 
 # motions of the platform: place in the twist, its sign, and in words
@@ -153,7 +153,7 @@ def find_by_hand(robot: CasterRobot, channels: Channels, turned: Sequence[Turned
         raise ByHandError('two orders explain what was turned: ' + '; or '.join(
             f'{_order_text(order, turned, channels, names)} (probability {p:.2f})'
             for (order, _), p in zip(orders[:2], probabilities, strict=False))
-            + ': turn each joint once more, by itself')
+            + ': turn each joint once more, alone')
     _check_share(turned, moved, orders[0][0], channels, names)
     best = found[0]
     zero_deviation = np.zeros(2 * robot.count)
@@ -351,7 +351,7 @@ def _rolled(robot: CasterRobot, assignment: Assignment, push: Pushed) -> float:
         raise ByHandError(
             f'the push {words} contradicts rolling: {left:.2f} m of {travel:.2f} m remain '
             f'unexplained, the platform would have moved by {amount}: was each joint turned in '
-            'the sense that was asked for, and each caster the one that was named?')
+            'the sense of the prompt, and each caster the one that was named?')
     if sign * scaled[axis] < 0.5 * np.abs(scaled).max():
         raise ByHandError(f'the push {words} moved the robot by {amount} according to its '
                           'wheels: were all of them turned ahead, and was it pushed that way?')

@@ -43,7 +43,7 @@ def test_what_no_parameter_mends_is_printed_and_not_written(tmp_path):
     assert not (tmp_path / 'cards.yaml').exists() and set(result.files) == {'page'}
     text = summary(found, result)
     assert 'BY HAND    wheel_joint_2: the motor of drive 2 turns against' in text
-    assert 'not told   scale' in text
+    assert 'undecided  scale' in text
     numbers = figures(C3P, found, result)
     assert numbers['joints']['wheel_joint_2']['leads'] == -1
     assert numbers['joints']['steering_joint_1']['motor'] is None
