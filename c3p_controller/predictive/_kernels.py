@@ -13,8 +13,8 @@ path. The cost is ½ the sum over the horizon of weighted squares of
     across and along the path, φ, the velocity across and along, ω, τ, dτ/dt, and 2 sin(Δ_i/2)
 
 with Δ_i the angle between a caster and the desired direction of its pivot. Without the last term
-a caster that rolls backwards, which is equally exact but unstable, would stay so. The rate dτ/dt of
-a step is the change of its torques from those before by the step, (τ_k − τ_{k−1})/dt_k.
+a caster that rolls backwards, which is equally exact but unstable, would stay so. The rate dτ/dt
+of a step is the change of its torques from those before by the step, (τ_k − τ_{k−1})/dt_k.
 
 Nothing is allocated: work memory is in the states of states.py.
 """

@@ -20,8 +20,8 @@ MOST_FUNCTIONS, MOST_SUBSTRATE = 367, 8
 # functions of the largest cycle in one process, without cards, and its Python calls when kernels
 # are compiled. They grew by 25 functions, from 260, with what each step now does besides: lasting
 # faults (5), weights of rows (3), wrong wirings (3), unmeasured rows (3), the alarm of the pose
-# with the controllers that obey it (5), the times of the samples (5), and the judgement of a window
-# of the wiring, where it falls into that cycle (2)
+# with the controllers that obey it (5), the times of the samples (5), and the judgement of a
+# window of the wiring, where it falls into that cycle (2)
 MOST_OF_A_CYCLE, MOST_CALLS = 287, 220
 
 

@@ -136,7 +136,7 @@ def test_a_bare_twist_is_followed_ahead_as_in_the_cycle():
     law = Ahead()
     ahead, usual = followed(law, source), followed(PredictiveController(ROBOT), source)
     assert law.counts[False] == 0
-    # in m and rad after 6 s; measured 8.5 mm along the way of 3.5 m, 5.8 mrad: nothing holds either
+    # in m and rad after 6 s; measured 8.5 mm along a way of 3.5 m, 5.8 mrad: nothing holds either
     np.testing.assert_allclose(ahead.ground_truth.pose[-1], usual.ground_truth.pose[-1],
                                atol=0.015)
 
