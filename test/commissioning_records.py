@@ -7,7 +7,7 @@ import numpy as np
 
 from c3p_description.model import CasterRobot
 from c3p_kinematics.casters import inverse
-from c3p_kinematics.commissioning.assignment import Record
+from c3p_kinematics.commissioning.assignment import WiringRecord
 
 STEP = 0.02
 
@@ -52,4 +52,4 @@ def measured_record(wiring, joints, rng, creep=0.0, noise=0.0, counts=0):
     if counts:
         quantum = 2.0 * np.pi / counts
         measured = quantum * np.floor(measured / quantum)
-    return Record(STEP * np.arange(len(joints)), measured, np.zeros((len(joints), n)))
+    return WiringRecord(STEP * np.arange(len(joints)), measured, np.zeros((len(joints), n)))

@@ -11,7 +11,7 @@ from c3p_bags.report.page import document, link_to
 from c3p_bags.report.sheet import svg
 from c3p_bags.report.wiring_picture import wiring_figure
 from c3p_description.model import CasterRobot
-from c3p_kinematics.commissioning.assignment import Found
+from c3p_kinematics.commissioning.assignment import FoundWiring
 
 
 class CommissioningReport(NamedTuple):
@@ -21,7 +21,7 @@ class CommissioningReport(NamedTuple):
     Attributes
     ----------
     robot : CasterRobot
-    found : Found
+    found : FoundWiring
     lines : sequence of str
         What differs from the description, in words.
     by_hand : sequence of str
@@ -36,7 +36,7 @@ class CommissioningReport(NamedTuple):
     """
 
     robot: CasterRobot
-    found: Found
+    found: FoundWiring
     lines: Sequence[str]
     by_hand: Sequence[str]
     parameters: dict[str, Any]
@@ -54,7 +54,7 @@ def wiring_page(report: CommissioningReport) -> Markup:
                  '$residual of its noise</p>', name=report.robot.name, verdict=verdict,
                  probability=f'{found.probability:.4f}', residual=f'{found.residual:.2f}')
     sections = [
-        ('found', 'Found', _list(report.lines) or html('<p>All is wired as described.</p>')),
+        ('found', 'FoundWiring', _list(report.lines) or html('<p>All is wired as described.</p>')),
         ('picture', 'Wiring', html(
             '<p class="about">From above with all steering angles 0; arrows are the positive '
             'senses. In colour: another channel, sense, zero or gear than described.</p>'

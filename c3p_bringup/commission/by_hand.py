@@ -12,7 +12,7 @@ import numpy as np
 from c3p_bringup.commission.angles import AngleSource
 from c3p_description.caster_labels import caster_labels
 from c3p_description.model import CasterRobot
-from c3p_kinematics.commissioning.assignment import Found, channels_of
+from c3p_kinematics.commissioning.assignment import FoundWiring, channels_of
 from c3p_kinematics.commissioning.by_hand import STANDS, Pushed, Turned, find_by_hand
 
 INTRODUCTION = """\
@@ -31,7 +31,7 @@ PUSHES = {
 
 def commission_by_hand(robot: CasterRobot, source: AngleSource, turn: float,
                        enter: Callable[[str, int], Callable[[], bool]],
-                       show: Callable[[str], None], pushes: bool = True) -> Found:
+                       show: Callable[[str], None], pushes: bool = True) -> FoundWiring:
     """
     Prompt for each motion, listen, and return the wiring.
 

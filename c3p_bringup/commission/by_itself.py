@@ -12,7 +12,7 @@ import numpy as np
 from c3p_bringup.commission.angles import AngleSource
 from c3p_bringup.commission.motors import MotionError, record_of
 from c3p_description.model import CasterRobot
-from c3p_kinematics.commissioning.assignment import Found
+from c3p_kinematics.commissioning.assignment import FoundWiring
 from c3p_kinematics.commissioning.motions import WiringMotions
 from c3p_kinematics.commissioning.search import find_wiring, settle
 from c3p_kinematics.commissioning.ties import separated
@@ -40,7 +40,8 @@ class Motors(NamedTuple):
     show: Callable[[str], None]
 
 
-def commission_by_itself(robot: CasterRobot, motions: WiringMotions, motors: Motors) -> Found:
+def commission_by_itself(robot: CasterRobot, motions: WiringMotions, motors: Motors
+                         ) -> FoundWiring:
     """
     Move, search, and move more while that distinguishes more; return the wiring.
 
@@ -66,16 +67,16 @@ def commission_by_itself(robot: CasterRobot, motions: WiringMotions, motors: Mot
     return found
 
 
-def settle_by_pushes(robot: CasterRobot, found: Found, source: AngleSource,
+def settle_by_pushes(robot: CasterRobot, found: FoundWiring, source: AngleSource,
                      enter: Callable[[str, int], Callable[[], bool]], show: Callable[[str], None]
-                     ) -> Found:
+                     ) -> FoundWiring:
     """
     Prompt for pushes where the wiring is the same in other axes of the robot; return what is left.
 
     Parameters
     ----------
     robot : CasterRobot
-    found : Found
+    found : FoundWiring
     source : AngleSource
     enter : callable
         As of `commission_by_hand`.

@@ -17,7 +17,7 @@ from c3p_hardware.axes import card_settings
 from c3p_hardware.joint_sensing import SensedJoints
 from c3p_hardware.supervisor import ArmState
 from c3p_hardware.transport.can_bus import BusAddress
-from c3p_kinematics.commissioning.assignment import Record
+from c3p_kinematics.commissioning.assignment import WiringRecord
 from c3p_kinematics.commissioning.motions import WiringMotions
 
 # time limit until joints arrive and the motors are enabled, s
@@ -240,7 +240,7 @@ def _on_topics(robot: CasterRobot, topics: tuple[str, str], loop: MotionLoop
             send(np.zeros(robot.efforts), time.time_ns())
 
 
-def record_of(motions: WiringMotions) -> Record:
+def record_of(motions: WiringMotions) -> WiringRecord:
     """
     Return the record of motions.
 

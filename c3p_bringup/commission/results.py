@@ -13,7 +13,7 @@ from c3p_description.model import CasterRobot
 from c3p_hardware.axes import card_settings
 from c3p_hardware.tools.parameter_file import hardware_values, merged
 from c3p_hardware.tools.wiring_parameters import Corrections, corrections
-from c3p_kinematics.commissioning.assignment import Assignment, Found, channels_of
+from c3p_kinematics.commissioning.assignment import Assignment, FoundWiring, channels_of
 from c3p_kinematics.commissioning.words import differences
 
 # files in the directory of results
@@ -46,8 +46,8 @@ class Commissioned(NamedTuple):
     files: dict[str, str]
 
 
-def write_results(robot: CasterRobot, name: str, found: Found, files: Sequence[Path], out: Path,
-                  cards: bool = True) -> Commissioned:
+def write_results(robot: CasterRobot, name: str, found: FoundWiring, files: Sequence[Path],
+                  out: Path, cards: bool = True) -> Commissioned:
     """
     Write the parameter file that makes the wiring right, and the page.
 
@@ -56,7 +56,7 @@ def write_results(robot: CasterRobot, name: str, found: Found, files: Sequence[P
     robot : CasterRobot
     name : str
         Of the description, as on the command line.
-    found : Found
+    found : FoundWiring
     files : sequence of Path
         Present parameter files of the hardware interface.
     out : Path
@@ -121,7 +121,7 @@ def driver_lines(robot: CasterRobot, assignment: Assignment) -> list[str]:
     return lines
 
 
-def parameter_text(name: str, lines: Sequence[str], found: Found, files: Sequence[Path],
+def parameter_text(name: str, lines: Sequence[str], found: FoundWiring, files: Sequence[Path],
                    mended: Corrections) -> str:
     """
     Return the text of a parameter file with corrections, and with what was found as comments.
@@ -132,7 +132,7 @@ def parameter_text(name: str, lines: Sequence[str], found: Found, files: Sequenc
         Of the robot.
     lines : sequence of str
         What differs from the description.
-    found : Found
+    found : FoundWiring
     files : sequence of Path
         Present files, before which the new one has no effect.
     mended : Corrections
@@ -145,7 +145,7 @@ def parameter_text(name: str, lines: Sequence[str], found: Found, files: Sequenc
     return '\n'.join(head) + '\n' + merged('', mended.parameters)
 
 
-def summary(found: Found, result: Commissioned) -> str:
+def summary(found: FoundWiring, result: Commissioned) -> str:
     """Return the result as text for a terminal."""
     lines = [f'  found      {line}' for line in result.lines] or [
         '  found      everything is wired as described']
@@ -157,7 +157,7 @@ def summary(found: Found, result: Commissioned) -> str:
     return '\n'.join(lines)
 
 
-def figures(robot: CasterRobot, found: Found, result: Commissioned) -> dict[str, Any]:
+def figures(robot: CasterRobot, found: FoundWiring, result: Commissioned) -> dict[str, Any]:
     """Return the results for ``--json``, SI units."""
     channels = channels_of(robot)
     wiring = found.assignment

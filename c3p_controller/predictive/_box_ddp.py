@@ -8,9 +8,9 @@ curvature of the dynamics). It is solved backwards in time, with a small box-con
 program at each stage, and rolled out forwards with the feedback of the solution, so that every
 intermediate trajectory is feasible.
 
-The cost of the rates of the torques makes those of the step before, v = τ_{k−1}, a part of the state.
-With ``½ pᵀW p``, p = τ_k − v, in the cost, Q(x, v, τ) has Q_vv = W and Q_vτ = −W, and the value of a
-step is V(x, v). Nothing else depends on v, so that only these blocks are computed.
+The cost of the rates of the torques makes those of the step before, v = τ_{k−1}, a part of the
+state. With ``½ pᵀW p``, p = τ_k − v, in the cost, Q(x, v, τ) has Q_vv = W and Q_vτ = −W, and the
+value of a step is V(x, v). Nothing else depends on v, so that only these blocks are computed.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from c3p_experiments.commissioning.wired import (
     few,
     robot_named,
 )
-from c3p_kinematics.commissioning.assignment import NONE, Assignment, Found
+from c3p_kinematics.commissioning.assignment import NONE, Assignment, FoundWiring
 from c3p_kinematics.commissioning.motions import WiringMotions
 from c3p_kinematics.commissioning.search import WiringError, find_wiring, settle
 from c3p_kinematics.commissioning.ties import separated
@@ -178,7 +178,7 @@ def errors(true: Assignment, found: Assignment) -> tuple[float, float]:
             float(np.abs(np.angle(np.exp(1j * (found.zero - true.zero)))).max()))
 
 
-def judged(true: Assignment, found: Found) -> str:
+def judged(true: Assignment, found: FoundWiring) -> str:
     """Return the verdict on what was found."""
     # by the deviations that are stated
     limits = (max(GEAR_ERROR, 4.0 * float(found.deviation.gear.max())),

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from c3p_description.model import CasterRobot
 from c3p_hardware.axes import card_settings
 from c3p_hardware.settings import DriveSettings, EncoderSettings
-from c3p_kinematics.commissioning.assignment import NONE, Assignment, Channels
+from c3p_kinematics.commissioning.assignment import NONE, Assignment, ChannelNames
 from c3p_kinematics.commissioning.words import SAME_GEAR
 
 # columns of the drives and encoders, and how a device has them
@@ -42,7 +42,7 @@ class Corrections(NamedTuple):
     by_hand: list[str]
 
 
-def corrections(robot: CasterRobot, values: Any, channels: Channels, assignment: Assignment
+def corrections(robot: CasterRobot, values: Any, channels: ChannelNames, assignment: Assignment
                 ) -> Corrections:
     """
     Return the parameters of the hardware interface that make a wiring right.
@@ -52,7 +52,7 @@ def corrections(robot: CasterRobot, values: Any, channels: Channels, assignment:
     robot : CasterRobot
     values : object
         Present parameters, as of `hardware_values`.
-    channels : Channels
+    channels : ChannelNames
         Of the steering joints, then the wheels.
     assignment : Assignment
 
@@ -94,7 +94,7 @@ def _ratio(gear_ratio: float, gear: float) -> float:
 
 
 def _drive_row(joint: str, k: int, drives: Mapping[str, DriveSettings],
-               encoders: Mapping[str, EncoderSettings], channels: Channels,
+               encoders: Mapping[str, EncoderSettings], channels: ChannelNames,
                assignment: Assignment, by_hand: list[str]) -> dict[str, Any]:
     """Return the columns of the drive on a joint; what they cannot express goes to `by_hand`."""
     own = drives[joint]
@@ -130,8 +130,9 @@ def _drive_row(joint: str, k: int, drives: Mapping[str, DriveSettings],
     return row
 
 
-def _encoder_row(joint: str, k: int, encoders: Mapping[str, EncoderSettings], channels: Channels,
-                 assignment: Assignment, by_hand: list[str]) -> dict[str, Any]:
+def _encoder_row(joint: str, k: int, encoders: Mapping[str, EncoderSettings],
+                 channels: ChannelNames, assignment: Assignment, by_hand: list[str]
+                 ) -> dict[str, Any]:
     """Return the columns of the encoder on a joint; what they cannot express goes to `by_hand`."""
     source = assignment.encoder_of[k]
     found = encoders.get(channels.encoders[source]) if source != NONE else None

@@ -20,7 +20,7 @@ from c3p_description.model import Array, CasterRobot
 NONE = -1
 
 
-class Channels(NamedTuple):
+class ChannelNames(NamedTuple):
     """
     Names of the channels, each that of the joint which the description takes it for.
 
@@ -67,7 +67,7 @@ class Assignment(NamedTuple):
         return angles
 
 
-class Record(NamedTuple):
+class WiringRecord(NamedTuple):
     """
     Ordered torques and measured angles.
 
@@ -85,7 +85,7 @@ class Record(NamedTuple):
     ordered: Array
 
 
-class Found(NamedTuple):
+class FoundWiring(NamedTuple):
     """
     Result of a search.
 
@@ -114,7 +114,7 @@ class Found(NamedTuple):
     residual: float
 
 
-def channels_of(robot: CasterRobot) -> Channels:
+def channels_of(robot: CasterRobot) -> ChannelNames:
     """
     Return the channels of a robot: encoders of all steering axes and wheels, and its motors.
 
@@ -138,7 +138,7 @@ def channels_of(robot: CasterRobot) -> Channels:
                          'found for pivots with one wheel each; compare the channels by hand')
     motors = tuple(joint for joint, there in zip(robot.effort_joints, robot.actuated, strict=True)
                    if there)
-    return Channels((*robot.steering_joints, *robot.wheel_joints), motors)
+    return ChannelNames((*robot.steering_joints, *robot.wheel_joints), motors)
 
 
 def require_following(robot: CasterRobot) -> None:

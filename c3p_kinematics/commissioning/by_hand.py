@@ -25,7 +25,7 @@ from scipy.optimize import linear_sum_assignment
 from c3p_description.caster_labels import caster_labels
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.casters import sensed_forward
-from c3p_kinematics.commissioning.assignment import NONE, Assignment, Channels, Found
+from c3p_kinematics.commissioning.assignment import NONE, Assignment, ChannelNames, FoundWiring
 from c3p_kinematics.se2 import wrap
 
 # motion below which a channel stands: backlash and noise, rad
@@ -102,22 +102,22 @@ class Pushed(NamedTuple):
     direction : str
         ``ahead`` (along +Y), ``aside`` (along +X) or ``turn`` (counterclockwise).
     measured : (T, k) ndarray, rad
-        Channels meanwhile.
+        ChannelNames meanwhile.
     """
 
     direction: str
     measured: Array
 
 
-def find_by_hand(robot: CasterRobot, channels: Channels, turned: Sequence[Turned],
-                 pushed: Sequence[Pushed] = ()) -> Found:
+def find_by_hand(robot: CasterRobot, channels: ChannelNames, turned: Sequence[Turned],
+                 pushed: Sequence[Pushed] = ()) -> FoundWiring:
     """
     Return the wiring that explains turned joints and pushes.
 
     Parameters
     ----------
     robot : CasterRobot
-    channels : Channels
+    channels : ChannelNames
     turned : sequence of Turned
         Each joint once; a joint that is missing is taken as described.
     pushed : sequence of Pushed
@@ -125,7 +125,7 @@ def find_by_hand(robot: CasterRobot, channels: Channels, turned: Sequence[Turned
 
     Returns
     -------
-    Found
+    FoundWiring
         Motors are assumed to be wired like the encoders of their drives.
 
     Raises
@@ -140,7 +140,7 @@ def find_by_hand(robot: CasterRobot, channels: Channels, turned: Sequence[Turned
     >>> joints = (*robot.steering_joints, *robot.wheel_joints)
     >>> moved = np.eye(6)[[1, 0, 2, 3, 4, 5]] * 6.28  # two steering encoders are exchanged
     >>> turns = [Turned(j, 6.28, moved[j]) for j in range(6)]
-    >>> find_by_hand(robot, Channels(joints, robot.wheel_joints), turns).assignment.encoder_of
+    >>> find_by_hand(robot, ChannelNames(joints, robot.wheel_joints), turns).assignment.encoder_of
     array([1, 0, 2, 3, 4, 5])
     """
     names = joint_words(robot)
@@ -169,7 +169,8 @@ def find_by_hand(robot: CasterRobot, channels: Channels, turned: Sequence[Turned
     deviation = best._replace(gear=np.full(2 * robot.count, BY_HAND), zero=zero_deviation)
     others = tuple((other, float(p)) for other, p in zip(found[1:], probabilities[1:],
                                                         strict=True))
-    return Found(best, float(probabilities[0]), deviation, others, tuple(undecided), residual)
+    return FoundWiring(best, float(probabilities[0]), deviation, others, tuple(undecided),
+                       residual)
 
 
 def joint_words(robot: CasterRobot) -> list[str]:
@@ -246,7 +247,7 @@ def _softmax(scores: Array) -> Array:
     return weights / weights.sum()
 
 
-def _assignment(robot: CasterRobot, channels: Channels, turned: Sequence[Turned], order: Array
+def _assignment(robot: CasterRobot, channels: ChannelNames, turned: Sequence[Turned], order: Array
                 ) -> Assignment:
     """Return the wiring of an order of channels."""
     joints = 2 * robot.count
@@ -273,8 +274,8 @@ def _assignment(robot: CasterRobot, channels: Channels, turned: Sequence[Turned]
     return Assignment(encoder_of, gear, np.zeros(joints), motor_of, leads)
 
 
-def _order_text(order: Array, turned: Sequence[Turned], channels: Channels, names: Sequence[str]
-                ) -> str:
+def _order_text(order: Array, turned: Sequence[Turned], channels: ChannelNames,
+                names: Sequence[str]) -> str:
     """Return an order in words: only what differs from the description."""
     parts = []
     for one, channel in zip(turned, order, strict=True):
@@ -285,7 +286,7 @@ def _order_text(order: Array, turned: Sequence[Turned], channels: Channels, name
     return ', '.join(parts) or 'all channels as described'
 
 
-def _check_share(turned: Sequence[Turned], moved: Array, order: Array, channels: Channels,
+def _check_share(turned: Sequence[Turned], moved: Array, order: Array, channels: ChannelNames,
                  names: Sequence[str]) -> None:
     """Reject a turn in which another channel has moved as much as that of the joint."""
     for k, (one, channel) in enumerate(zip(turned, order, strict=True)):

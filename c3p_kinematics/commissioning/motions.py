@@ -2,10 +2,9 @@
 """
 Small motions from which the wiring of a robot is found, without knowledge of that wiring.
 
-A motion is a pattern of torques, times a factor that grows slowly until an encoder moves. Then it
-is regulated so that the fastest encoder keeps a low speed, and it ends when one encoder has
-travelled its length; the torques are zero until the robot stands. First each motor pushes alone,
-in both directions; then all together, with signs and sizes that are drawn.
+A motion is a pattern of torques, times a factor that grows slowly until an encoder moves and then
+keeps the fastest one at a low speed. It ends when one has travelled its length; the torques are
+zero until the robot stands. First each motor pushes alone, there and back; then all together.
 
 The speed of a channel is that of the wheel or caster which it may belong to, r |Δx| and d |Δθ|:
 the largest over all channels bounds the speed of every pivot under any wiring, up to the gears.
@@ -22,10 +21,15 @@ from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.commissioning.assignment import (
-    Record,
+    WiringRecord,
     channels_of,
     joint_of_motors,
     require_following,
+)
+from c3p_kinematics.commissioning.patterns import (
+    arms_of,
+    drawn_motions,
+    planned_motions,
 )
 
 
@@ -89,25 +93,6 @@ class MotionStep(NamedTuple):
     label: str
 
 
-class WiringMotion(NamedTuple):
-    """
-    A motion.
-
-    Attributes
-    ----------
-    pattern : (m,) ndarray, N·m
-        Largest torques of the motors; a motion uses a fraction of them.
-    label : str
-        In words.
-    returns : bool
-        The next motion reverses it.
-    """
-
-    pattern: Array
-    label: str
-    returns: bool = False
-
-
 # torque over that at which motion begins, at most
 MOST_OVER_BREAKAWAY = 2.0
 
@@ -125,63 +110,11 @@ LEAST_TRAVEL = 1e-3
 BRAKE_TIME = 0.4
 UNREST = 4.0
 
-# travel of a radian of the steering of wheels without offset, m: that of their tyres
-LEAST_ARM = 0.02
-
 # after this time at its largest torque nothing will move, s
 PATIENCE = 0.3
 
 # longest step that is taken as one of the loop, s
 LONGEST_STEP = 0.1
-
-
-def planned_motions(robot: CasterRobot, settings: WiringMotionSettings, seed: int = 0
-                    ) -> list[WiringMotion]:
-    """
-    Return the motions: each motor alone and back, then together with drawn torques and back.
-
-    Torques of a pattern make equal forces at the floor, about: wheel motors by r, those of
-    steering axes by d. With steering motors the wheels push together without them, and then with
-    them.
-    """
-    motors = channels_of(robot).motors
-    limit = robot.effort_limit[robot.actuated]
-    arm = arms_of(robot)[joint_of_motors(robot)]
-    count = len(motors)
-    wheels = joint_of_motors(robot) >= robot.count
-    mixed = bool(wheels.any() and not wheels.all())
-    motions = []
-    for k, joint in enumerate(motors):
-        alone = np.eye(count)[k] * limit
-        label = f'motor of {joint} alone'
-        # with many motors the time does not suffice for a reversed one: the next reverses the sign
-        motions += ([WiringMotion((-1.0) ** k * alone, label)] if mixed else
-                    [WiringMotion(alone, label, True), WiringMotion(-alone, f'{label}, back')])
-    for k in range(settings.together + mixed):
-        motions += _drawn_motions(arm, limit, wheels if mixed and k % 3 < 2 else wheels >= 0,
-                                 f'pattern {k + 1}', seed + k)
-    return motions
-
-
-def arms_of(robot: CasterRobot) -> Array:
-    """
-    Return the travel of a radian of each joint (2n,), m: d of steering axes and r of wheels.
-
-    It is the largest of all, because a channel may belong to each.
-    """
-    n = robot.count
-    return np.repeat([max(float(robot.caster_offset.max()), LEAST_ARM),
-                      float(robot.wheel_radius.max())], n)
-
-
-def _drawn_motions(arm: Array, limit: Array, used: Array, name: str, seed: int
-                   ) -> list[WiringMotion]:
-    """Return a motion with drawn torques of the motors `used` (m,), and the reversed one."""
-    rng = np.random.default_rng(seed)
-    pattern = rng.choice([-1.0, 1.0], len(arm)) * rng.uniform(0.4, 1.0, len(arm)) * arm * used
-    pattern *= np.min(limit[used] / np.abs(pattern[used]))
-    return [WiringMotion(pattern, f'motors together, {name}', True),
-            WiringMotion(-pattern, f'motors together, {name}, back')]
 
 
 class WiringMotions:
@@ -216,7 +149,7 @@ class WiringMotions:
         self._arm = arms_of(robot)
         self._robot = robot
         self._blocked: list[str] = []
-        self._motions = planned_motions(robot, self._settings, seed)
+        self._motions = planned_motions(robot, self._settings.together, seed)
         self._index = 0
         self._begin: float | None = None
         self._recent: deque[tuple[float, Array]] = deque()
@@ -255,16 +188,17 @@ class WiringMotions:
     def extend(self, seed: int) -> None:
         """Add a motion of all motors and the reversed one; `step` is then not done."""
         arm = self._arm[joint_of_motors(self._robot)]
-        self._motions = self._motions[:self._index + 1] + _drawn_motions(
+        self._motions = self._motions[:self._index + 1] + drawn_motions(
             arm, self._limit, np.ones(len(arm), bool), f'addition {seed}', seed)
         if self._done:
             self._done = False
             self._index += 1
             self._rest(self._times[-1])
 
-    def record(self) -> Record:
+    def record(self) -> WiringRecord:
         """Return what was measured and ordered until now."""
-        return Record(np.array(self._times), np.array(self._measured), np.array(self._ordered))
+        return WiringRecord(np.array(self._times), np.array(self._measured),
+                            np.array(self._ordered))
 
     def step(self, time: float, measured: ArrayLike, held: bool = True) -> MotionStep:
         """
@@ -287,8 +221,8 @@ class WiringMotions:
         if self._begin is None:
             self._begin = time
             self._rest(time)
-        if not self._stopped and not self._done and (
-                not self._times or time > self._times[-1]):
+        new = not self._times or time > self._times[-1]
+        if new and not self._stopped and not self._done:
             self._advance(time, angles, held)
             self._times.append(time)
             self._measured.append(angles)

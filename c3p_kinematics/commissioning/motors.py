@@ -21,7 +21,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from c3p_description.model import Array, CasterRobot
-from c3p_kinematics.commissioning.assignment import Record, joint_of_motors
+from c3p_kinematics.commissioning.assignment import WiringRecord, joint_of_motors
 
 # relative standard deviation of the described mass
 MASS_DEVIATION = 0.3
@@ -140,7 +140,7 @@ class _Equations(NamedTuple):
     active: Array
 
 
-def _equations(robot: CasterRobot, record: Record, windows: MotionWindows) -> _Equations:
+def _equations(robot: CasterRobot, record: WiringRecord, windows: MotionWindows) -> _Equations:
     times = record.time
     count = len(windows.begin)
     jacobian, contact = joint_jacobians(robot, windows.steering)
@@ -185,7 +185,7 @@ def _left(equations: _Equations, left: Array, rows: Array) -> float:
     return nnls(a, b)[1] ** 2
 
 
-def search_motors(robot: CasterRobot, record: Record, windows: MotionWindows,
+def search_motors(robot: CasterRobot, record: WiringRecord, windows: MotionWindows,
                   kept: int = 300) -> MotorWirings:
     """
     Return wirings of the motors by their residuals, the best first.
@@ -193,7 +193,7 @@ def search_motors(robot: CasterRobot, record: Record, windows: MotionWindows,
     Parameters
     ----------
     robot : CasterRobot
-    record : Record
+    record : WiringRecord
     windows : MotionWindows
     kept : int
         Wirings that are compared by all motions, of those that are best by the motions of single

@@ -27,14 +27,14 @@ from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.commissioning.assignment import (
     NONE,
     Assignment,
-    Found,
-    Record,
+    FoundWiring,
+    WiringRecord,
     channels_of,
     require_following,
 )
-from c3p_kinematics.commissioning.motions import arms_of
 from c3p_kinematics.commissioning.motors import MotionWindows, MotorWirings, search_motors
 from c3p_kinematics.commissioning.orders import Orders, search_orders
+from c3p_kinematics.commissioning.patterns import arms_of
 from c3p_kinematics.commissioning.rolling_fit import Fit, Modules, Signals, fit
 from c3p_kinematics.commissioning.ties import parts_wrong, undecided
 from c3p_kinematics.commissioning.windows import Windows, windows_of
@@ -131,8 +131,8 @@ def signals_of(windows: Windows, orders: Orders) -> Signals:
                    np.where(back, facing.conj(), facing))
 
 
-def find_wiring(robot: CasterRobot, record: Record, settings: SearchSettings | None = None
-                ) -> Found:
+def find_wiring(robot: CasterRobot, record: WiringRecord, settings: SearchSettings | None = None
+                ) -> FoundWiring:
     """
     Return the wiring that explains a record, with its probability, and what is not decided.
 
@@ -140,7 +140,7 @@ def find_wiring(robot: CasterRobot, record: Record, settings: SearchSettings | N
     ----------
     robot : CasterRobot
         As described; its channels are those of `channels_of`.
-    record : Record
+    record : WiringRecord
         Of `WiringMotions`. Without torques, as of a robot that is pushed by hand, the joints have
         no motors in what is found.
     settings : SearchSettings, optional
@@ -222,7 +222,7 @@ def _encoders(orders: Orders, fitted: Fit, h: int, motors: tuple[Array, Array]) 
                       np.concatenate([zero, np.zeros(n)]), *motors)
 
 
-def _of_motors(robot: CasterRobot, record: Record, windows: Windows, ranked: _Ranked, h: int
+def _of_motors(robot: CasterRobot, record: WiringRecord, windows: Windows, ranked: _Ranked, h: int
                ) -> MotorWirings:
     """Return the wirings of the motors with one of the encoders, by shorter `windows`."""
     if not np.any(record.ordered):
@@ -249,7 +249,8 @@ def _motor_assignment(robot: CasterRobot, joint: Array, leads: Array) -> tuple[A
     return motor_of, signs
 
 
-def _found(robot: CasterRobot, record: Record, windows: Windows, ranked: _Ranked) -> Found:
+def _found(robot: CasterRobot, record: WiringRecord, windows: Windows, ranked: _Ranked
+           ) -> FoundWiring:
     """Return the result, with priors and the motors of each wiring of the encoders."""
     likely = [h for h in range(len(ranked.likelihood))
               if ranked.likelihood[h] > np.log(LEAST_PROBABILITY)]
@@ -281,7 +282,7 @@ def _found(robot: CasterRobot, record: Record, windows: Windows, ranked: _Ranked
                    if (w > LEAST_PROBABILITY or entry[1] > likelihood - ALIKE)
                    and w > DOUBT * first[entry[2]])
     variance = ranked.fit.squares[h] / (INDEPENDENT * ranked.equations)
-    return Found(best, float(weights[0]), _deviation(best, ranked.fit.normal[h], variance),
+    return FoundWiring(best, float(weights[0]), _deviation(best, ranked.fit.normal[h], variance),
                  others, undecided(robot, best, [wiring for wiring, _ in others]),
                  float(ranked.residual[h]))
 
@@ -296,14 +297,15 @@ def _deviation(best: Assignment, normal: Array, variance: float) -> Assignment:
                          zero=np.concatenate([deviation[:n], np.zeros(n)]))
 
 
-def settle(robot: CasterRobot, found: Found, measured: Array, direction: ArrayLike) -> Found:
+def settle(robot: CasterRobot, found: FoundWiring, measured: Array, direction: ArrayLike
+           ) -> FoundWiring:
     """
     Return what is left when the robot was pushed in a known direction, without turning it.
 
     Parameters
     ----------
     robot : CasterRobot
-    found : Found
+    found : FoundWiring
     measured : (T, k) array_like, rad
         Encoder channels during the push.
     direction : (2,) array_like
@@ -344,7 +346,7 @@ NEAR = 0.75
 STRAIGHT = 0.5
 
 
-def _moved_to(found: Found, best: Assignment, values: Array) -> Array:
+def _moved_to(found: FoundWiring, best: Assignment, values: Array) -> Array:
     """Return values (2n,) of joints in the places of another assignment of the same channels."""
     of_channel = np.empty_like(values)
     of_channel[found.assignment.encoder_of] = values

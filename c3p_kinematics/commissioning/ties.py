@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
-from c3p_kinematics.commissioning.assignment import NONE, Assignment, Found, as_described
+from c3p_kinematics.commissioning.assignment import NONE, Assignment, FoundWiring, as_described
 
 # a smaller zero is within what assembly leaves, and so is a smaller change of a gear
 SMALL_ZERO = np.radians(6.0)
@@ -144,7 +144,7 @@ def undecided(robot: CasterRobot, best: Assignment, alike: Sequence[Assignment]
 
 
 
-def separated(found: Found) -> bool:
+def separated(found: FoundWiring) -> bool:
     """
     Return whether more motions would decide nothing new.
 

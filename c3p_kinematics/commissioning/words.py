@@ -30,7 +30,7 @@ def differences(robot: CasterRobot, assignment: Assignment, deviation: Assignmen
     robot : CasterRobot
     assignment : Assignment
     deviation : Assignment, optional
-        Standard deviations of gears and zeros, as in `Found`.
+        Standard deviations of gears and zeros, as in `FoundWiring`.
 
     Examples
     --------

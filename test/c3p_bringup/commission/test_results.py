@@ -9,7 +9,7 @@ from c3p_description.reading.loader import load_casters
 from c3p_hardware.emulator.axes import EmulatedDevices
 from c3p_hardware.emulator.wiring import CardWiring, true_assignment, wired
 from c3p_hardware.tools.parameter_file import hardware_values
-from c3p_kinematics.commissioning.assignment import Found, as_described
+from c3p_kinematics.commissioning.assignment import FoundWiring, as_described
 
 C3P = load_casters('c3p')
 
@@ -19,7 +19,7 @@ def found_of(wiring, undecided=()):
     truth = true_assignment(EmulatedDevices(), wired(EmulatedDevices(), wiring, C3P), C3P)
     right = as_described(C3P)
     spread = truth._replace(gear=0.0 * truth.gear + 1e-3, zero=0.0 * truth.zero + 1e-3)
-    return Found(truth, 0.998, spread, ((right, 0.002),), tuple(undecided), 0.9)
+    return FoundWiring(truth, 0.998, spread, ((right, 0.002),), tuple(undecided), 0.9)
 
 
 def test_modules_and_a_zero_are_written_as_parameters_with_the_reason(tmp_path):

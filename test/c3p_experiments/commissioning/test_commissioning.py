@@ -28,7 +28,7 @@ from c3p_experiments.commissioning.wired import (
     robot_named,
 )
 from c3p_experiments.loop.conditions import Conditions
-from c3p_kinematics.commissioning.assignment import Found, as_described
+from c3p_kinematics.commissioning.assignment import FoundWiring, as_described
 from c3p_kinematics.commissioning.ties import parts_wrong
 
 sys.path.insert(0, str(Path(__file__).parents[3] / 'scripts'))
@@ -72,7 +72,7 @@ def test_verdicts_follow_the_truth():
     sure = true._replace(gear=np.zeros(6), zero=np.zeros(6))
 
     def found(first, second, texts):
-        return Found(first, 0.9, sure, ((second, 0.1),), texts, 1.0)
+        return FoundWiring(first, 0.9, sure, ((second, 0.1),), texts, 1.0)
 
     assert judged(true, found(true, other, ())) == EXACT
     assert judged(true, found(other, true, ('which side is the front',))) == UNDECIDED

@@ -9,17 +9,14 @@ import pytest
 from c3p_description.reading.loader import load_casters
 from c3p_experiments.commissioning.trial import EXACT, trial
 from c3p_kinematics.commissioning.assignment import channels_of
-from c3p_kinematics.commissioning.motions import (
-    WiringMotions,
-    WiringMotionSettings,
-    planned_motions,
-)
+from c3p_kinematics.commissioning.motions import WiringMotions, WiringMotionSettings
+from c3p_kinematics.commissioning.patterns import planned_motions
 
 PERIOD = 0.01
 
 
 class Slider:
-    """Channels that all move by the torque of the first motor, after some friction."""
+    """ChannelNames that all move by the torque of the first motor, after some friction."""
 
     def __init__(self, channels, friction=0.2, gain=0.5):
         self.angles = np.zeros(channels)
@@ -55,7 +52,7 @@ def robot():
 
 
 def test_each_motor_pushes_alone_and_back_before_all_push_together(robot):
-    motions = planned_motions(robot, WiringMotionSettings())
+    motions = planned_motions(robot, WiringMotionSettings().together)
     alone = [m.pattern for m in motions[:6]]
     assert np.array_equal(np.abs(alone), np.repeat(1.2 * np.eye(3), 2, axis=0))
     assert all(np.array_equal(a, -b) for a, b in zip(alone[::2], alone[1::2], strict=True))
