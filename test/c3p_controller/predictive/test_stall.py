@@ -64,8 +64,13 @@ def test_a_manoeuvre_as_long_as_that_of_the_c3p_is_not_a_stall():
 
 
 def test_a_robot_that_something_holds_is_left_alone():
-    """In front of a wall the estimate of the disturbance has reached its limit."""
+    """
+    In front of a wall the estimate of the disturbance has reached its limit.
+
+    On the slope of 4° that the C3P just climbs, 24 N, it has not: there the robot stalls.
+    """
     assert not run(StallWatch(), 5.0, state(), reference(0.2), disturbance=1.0)
+    assert run(StallWatch(), 5.0, state(), reference(0.2), disturbance=24.0 / 40.0)
 
 
 def test_attempts_are_bounded_and_motion_restores_the_horizon():
