@@ -111,8 +111,6 @@ def test_the_statistics_are_those_of_second_fits_without_the_rows(case, noise, c
     motion, faults = RigidFit.new(n), Faults.new(n, time_constant=1e-300, leak=0.5)
     motion.steering[:], motion.wheel_rate[:], motion.steering_rate[:] = steering, wheel, turn
     faults.noise[:], faults.trusted[:] = deviation, 1.0
-    # no speed of the sample is that of a jump
-    faults.memory[:, kernels.USUAL] = 100.0
     # without a low-pass; the creep by the speed along alone, as the others are of the last sample
     total = compared(faults.block, motion.block, robot.geometry)
     statistic = faults.statistic
@@ -191,24 +189,6 @@ def test_a_jump_is_named_where_the_joints_of_a_sample_are_of_different_times(kin
         found.append(reports[-1])
     assert all(r.alarm and r.caster == caster for r in found)
     assert [r.kind for r in found] == [kind] * len(found)
-
-
-@pytest.mark.parametrize('seed', range(4))
-def test_a_stuck_steering_encoder_that_trembles_is_named(seed):
-    """A joint that hardly turns is set to its analog sensor, with a noise of 2 mrad."""
-    rng = np.random.default_rng([seed, 9])
-    steering, wheel, _ = drive(C3P, 80 + seed, AT + 500)
-    shown, _ = broken('steering encoder stuck', steering, wheel, 2, rng)
-    trembling = rng.normal(0.0, 0.002, len(shown))
-    for k in range(1, len(shown)):
-        if rng.random() > 0.3:
-            trembling[k] = trembling[k - 1]
-    shown[AT:, 2] += trembling[AT:]
-    named = [r for r in watched(C3P, shown, wheel)[AT:]
-             if r.caster >= 0 and r.confidence >= SURE]
-    assert len(named) > 100 and all(r.caster == 2 for r in named)
-    # where the predicted turn comes back to the encoder, a drift is as likely
-    assert np.mean([r.kind == 'steering encoder stuck' for r in named]) > 0.8
 
 
 @pytest.mark.parametrize('begin', [60, 150, AT])

@@ -4,8 +4,6 @@
 import numpy as np
 import pytest
 from robots import C3P
-from test_fault_monitor import DT, STEERING, WHEEL
-from test_fault_monitor import drive as turned
 from test_odometry import STEERING_STEP, WHEEL_STEP, feed, relative, towed
 
 from c3p_experiments.robots.random_robots import random_robot
@@ -114,27 +112,3 @@ def test_increments_of_a_held_twist_are_taken_once_time_proves_them():
     assert found[-1].pose[1] == pytest.approx(4.0, abs=0.002)
     assert found[-1].doubt[0] < 1e-3
     assert found[-1].distance == pytest.approx(4.0, abs=0.01)
-
-
-@pytest.mark.parametrize('size', [0.5, 1.7, -3.0])
-def test_rates_that_follow_a_jump_do_not_stop_the_time(size):
-    """
-    The filter of a drive follows a jump of its encoder for some tenths of a second.
-
-    By these rates the increments of a slow robot would have happened in a tenth of the time, and
-    samples would wait to be taken together.
-    """
-    steering, wheel, pose = turned(C3P, 3, scale=0.15)
-    wheel = wheel.copy()
-    wheel[300:, 1] += size
-    rate = np.zeros(6)
-    odometry = Odometry(C3P)
-    waited = 0
-    shown = np.hstack([STEERING * np.rint(steering / STEERING), WHEEL * np.rint(wheel / WHEEL)])
-    for k, angles in enumerate(shown):
-        if k:
-            rate = rate + DT / 0.06 * ((angles - shown[k - 1]) / DT - rate)
-        estimate = odometry.step(DT * k, angles[:3], angles[3:], rate[3:], rate[:3])
-        waited += k > 300 and estimate.reason != ''
-    assert waited == 0
-    assert np.hypot(*(estimate.pose - pose[-1])[:2]) < 0.01
