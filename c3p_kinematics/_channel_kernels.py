@@ -16,7 +16,6 @@ from c3p_kernels.compiled import borrowed, inner, kernel
 from c3p_kernels.elementary import wrap_angle
 from c3p_kernels.small import put
 from c3p_kinematics.odometry_states import Channels
-from c3p_kinematics.sample_times import FOLLOWS
 
 cut_channels = Channels.cut
 
@@ -202,26 +201,6 @@ def correct_gap(c, latch, sample):
         c.since[0, i] = 0.0
         c.leap[0, i] = wrap_angle(sample[0, i] - latch[0, i])
         take_leap(c, latch, sample, i)
-
-
-@inner
-def follows_leap(c):
-    """Return whether the rate of a wheel still follows a leap of its angle."""
-    found = False
-    for i in range(len(c.limit)):
-        found = found or c.since[1, i] < FOLLOWS
-    return found
-
-
-@inner
-def spins(c, latch, sample, step):
-    """Return whether a wheel would have turned faster than it can in a `step`, s."""
-    found = False
-    for i in range(len(c.limit)):
-        change = abs(wrap_angle(sample[1, i] - latch[1, i]))
-        found = found or (c.since[1, i] >= FOLLOWS
-                          and change > SPIN * c.limit[i] * step + 2.0 * c.step[1])
-    return found
 
 
 @inner

@@ -152,14 +152,11 @@ def name_fault(faults, dt):
     statistic = faults.total[0]
     faults.since[0] += dt
     faults.peak[0] = max(statistic, faults.peak[0] * math.exp(-dt / FADING))
-    # samples within the window of the low-pass are one; a jump is all that this one contains
-    part = dt / faults.window[0]
     if faults.since[0] < SUDDEN:
         for i in range(n):
             for k in range(2):
-                if memory[i, LEAPT + k] < SUDDEN and faults.jumped[i, k] == 0.0:
+                if memory[i, LEAPT + k] < SUDDEN:
                     faults.jumped[i, k] = 1.0
-                    part = 1.0
     # what decays behind the low-pass is weaker evidence than what began it
     least = faults.alarm_above
     if faults.since[0] > faults.window[0]:
@@ -178,7 +175,8 @@ def name_fault(faults, dt):
     # a wheel that stands on a standing platform is not pushed sideways
     if math.sqrt(fastest) < faults.standing and faults.all_free != 0.0:
         faults.prior[ACROSS] += math.log(UNLIKELY)
-    weigh(faults, math.exp(-dt / (EVIDENCE * faults.window[0])), part)
+    # samples within the window of the low-pass are one
+    weigh(faults, math.exp(-dt / (EVIDENCE * faults.window[0])), dt / faults.window[0])
     odds = SLIPS / (1.0 - SLIPS) * math.exp(-faults.since[0] / SLIP_TIME)
     kinds(faults, odds / (1.0 + odds))
     if leapt:

@@ -26,9 +26,7 @@ ALONG, ACROSS, ANGLE, BOTH = 0, 1, 2, 3
 # low-passed innovation along, across; innovations of the last sample, and of that before; time
 # since a jump along, across; predicted turn since the wheel, the steering encoder last moved;
 # low-passed predicted speed along; deviation of the integrated angle; usual speed at the last
-# sample and at that before; gain of the last sample; squared rate of the steering angle; turn of
-# the steering encoder within TREMBLES, and the one that is predicted meanwhile; speed along and
-# across of the last sample
+# sample and at that before; gain of the last sample; squared rate of the steering angle
 RX = 0
 RY = 1
 ROLLED = 2
@@ -48,32 +46,16 @@ USUAL = 20
 EARLIER = 21
 GAIN = 22
 SWUNG = 23
-STRAYED = 24
-UNFOLLOWED = 25
-OWN = 26
 
 # window of the low-pass per deviation of the times of the joints: the path that a wrong time makes
 # is the same in a longer window, that of a slip grows
 WINDOW = 50.0
-
-# turn within which a steering encoder trembles that is stuck, rad: an axis that hardly turns is
-# set to its analog sensor again and again, whose noise is 2 to 5 mrad (docs/real_robots.md)
-TREMBLES = 0.015
 
 # a jump is a sample whose innovation is this many times those beside it, and this many deviations
 # of the low-passed one
 ALONE = 4.0
 LEAP = 8.0
 LATE_LEAP = 9.0
-
-# path of a contact, m, and turn of an axis, rad, in one sample shorter than the last, s, beyond
-# which it is a jump, and the time for which the usual speed is added, s: late angles make the path
-# of some samples in one, motors do not
-LEAST_PATH, LEAST_TURN, ITS_TIMES, SHORT = 0.002, 0.05, 0.03, 0.02
-
-# least speed of its own in the sample in which a caster jumps, per innovation: that of the others
-# is their motion
-OF_LEAP = 0.5
 
 # least size of noise of an angle, in the errors of a wrong time, per deviation of the low-passed
 # test: they have long tails and take themselves back as well
@@ -122,16 +104,12 @@ def hypotheses(geometry, motion, faults, dt):
     contact_rows(geometry, steering, rolling, axle)
     clear(normal, right)
     for i in range(n):
-        most = fastest(memory[i, USUAL], dt, LEAST_PATH)
         if geometry[i, 4] != 0.0:
-            rolled = min(abs(contact[i, 0]), most)
-            memory[i, ROLLED] += gain * (rolled ** 2 - memory[i, ROLLED])
-        steered = min(abs(contact[i, 1]), most)
-        memory[i, STEERED] += gain * (steered ** 2 - memory[i, STEERED])
+            memory[i, ROLLED] += gain * (contact[i, 0] ** 2 - memory[i, ROLLED])
+        memory[i, STEERED] += gain * (contact[i, 1] ** 2 - memory[i, STEERED])
         if faults.steers[i] != 0.0:
-            most = fastest(math.sqrt(memory[i, SWUNG]), dt, LEAST_TURN)
-            swung = min(abs(motion.steering_rate[i]), most)
-            memory[i, SWUNG] += gain * (swung ** 2 - memory[i, SWUNG])
+            swung = motion.steering_rate[i] ** 2
+            memory[i, SWUNG] += gain * (swung - memory[i, SWUNG])
         noise_of(memory[i], faults, geometry[i, 5], variance[i], work.lasting[i])
         add(normal, right, rolling[i], axle[i], contact[i], variance[i])
     solve3(normal, right, twist)
@@ -152,16 +130,12 @@ def hypotheses(geometry, motion, faults, dt):
             raw[i, 1] -= axle[i, j] * twist[j]
             across += axle[i, j] * twist[j]
         across -= geometry[i, 2] * twist[2] * geometry[i, 5]
-        most = fastest(memory[i, USUAL], dt, LEAST_PATH)
         # the speed of a wheel without encoder is that of its pivot
         if geometry[i, 4] == 0.0:
-            rolled = min(abs(pivot_speed(geometry, steering, twist, i)), most)
+            rolled = pivot_speed(geometry, steering, twist, i)
             memory[i, ROLLED] += gain * (rolled ** 2 - memory[i, ROLLED])
-        towed = min(abs(across), most)
-        memory[i, TOWED] += gain * (towed ** 2 - memory[i, TOWED])
-        lever = math.hypot(geometry[i, 0], geometry[i, 1])
-        yawed = min(abs(twist[2]), most / lever) if lever > 0.0 else twist[2]
-        memory[i, YAWED] += gain * (yawed ** 2 - memory[i, YAWED])
+        memory[i, TOWED] += gain * (across ** 2 - memory[i, TOWED])
+        memory[i, YAWED] += gain * (twist[2] ** 2 - memory[i, YAWED])
     # in base_link axes, in which errors of position increments cancel from sample to sample
     turn(steering, raw, value)
     for i in range(n):
@@ -244,16 +218,6 @@ def hypotheses(geometry, motion, faults, dt):
         for k in range(4):
             statistic[i, k] = min(max(statistic[i, k], 0.0), LARGEST)
     return min(total, LARGEST)
-
-
-@inner
-def fastest(usual, dt, least):
-    """
-    Return the largest speed in a sample by which errors are expected, from the `usual` one.
-
-    A jump is no speed: it would raise the errors of its own row by what it contradicts.
-    """
-    return (least + ITS_TIMES * usual) / dt if dt < SHORT else math.inf
 
 
 @kernel
@@ -355,19 +319,12 @@ def follow_caster(geometry, motion, faults, i, dt):
         row[IN + k] += gain * (news - row[IN + k])
         row[LEAPT + k] += dt
         last = abs(row[LAST + k])
-        alone = last > ALONE * max(abs(news), abs(row[BEFORE + k]))
-        if alone and row[GAIN] * last > unusual and abs(row[OWN + k]) > OF_LEAP * last:
+        if row[GAIN] * last > unusual and last > ALONE * max(abs(news), abs(row[BEFORE + k])):
             row[LEAPT + k] = 0.0
         row[BEFORE + k] = row[LAST + k]
         row[LAST + k] = news
-        row[OWN + k] = contact[k]
     row[GAIN] = gain
     row[AHEAD] += gain * (ahead - row[AHEAD])
     # turns predicted since the encoders last moved
     row[UNSEEN] = 0.0 if contact[0] != 0.0 else row[UNSEEN] + ahead / geometry[i, 3] * dt
     row[UNSEEN + 1] = 0.0 if steering_rate != 0.0 else row[UNSEEN + 1] + predicted * dt
-    row[STRAYED] += steering_rate * dt
-    row[UNFOLLOWED] += predicted * dt
-    if abs(row[STRAYED]) > TREMBLES:
-        row[STRAYED] = 0.0
-        row[UNFOLLOWED] = 0.0

@@ -11,18 +11,7 @@ from __future__ import annotations
 import math
 
 from c3p_kernels.compiled import inner, kernel
-from c3p_kinematics._fault_kernels import (
-    ACROSS,
-    AHEAD,
-    ALONG,
-    ANGLE,
-    BOTH,
-    IN,
-    TOWED,
-    TREMBLES,
-    UNFOLLOWED,
-    UNSEEN,
-)
+from c3p_kinematics._fault_kernels import ACROSS, AHEAD, ALONG, ANGLE, BOTH, IN, TOWED, UNSEEN
 from c3p_kinematics._lasting_kernels import odds_of_ratio, white
 from c3p_kinematics.odometry_states import KINDS
 
@@ -178,8 +167,7 @@ def kinds(faults, slips):
                 table[i, k] = 0.0
             table[i, STEERING_JUMP] = angle + across + along
         else:
-            stuck = (abs(memory[i, UNSEEN + 1]) > faults.unmoved[1]
-                     or abs(memory[i, UNFOLLOWED]) > faults.unmoved[1] + TREMBLES)
+            stuck = abs(memory[i, UNSEEN + 1]) > faults.unmoved[1]
             table[i, SIDE_SLIP] = across * JAMMED if stuck else across
             table[i, STEERING_STUCK if stuck else STEERING_DRIFT] = angle
             if faults.lasting[i, 2] > 1.0 and white(faults, i):

@@ -23,8 +23,6 @@ from c3p_kinematics._channel_kernels import (
     compare_channels,
     contradicted,
     correct_leaps,
-    follows_leap,
-    spins,
 )
 from c3p_kinematics._fault_alarm_kernels import SURE, watch_faults
 from c3p_kinematics._gap_kernels import add_gap, bridge
@@ -45,7 +43,7 @@ from c3p_kinematics._time_kernels import (
 from c3p_kinematics._uncertainty_kernels import add_slopes, carry
 from c3p_kinematics._wiring_kernels import share_of_caster, watch_window
 from c3p_kinematics.odometry_states import CAPACITY, KINDS, OdometryState
-from c3p_kinematics.sample_times import LEAST_RATE, interval, likely_step, unchanged
+from c3p_kinematics.sample_times import LEAST_RATE, interval, likely_step, repeated
 
 cut_state = OdometryState.cut
 
@@ -146,18 +144,11 @@ def inspect(s, dt):
         span = dt
         ahead = 0.0
         if known and s.stamp_weight > 0.0 and s.channels.proved[0] >= 0.0:
-            span, ahead = likely_step(s.before, sample, s.channels.since, s.stamp_weight, dt,
-                                      s.ahead[0])
-            if spins(s.channels, s.latch, sample, span):
-                span = dt
-                ahead = s.ahead[0]
-        if unchanged(s.before, sample, LEAST_RATE):
+            span, ahead = likely_step(s.before, sample, s.stamp_weight, dt, s.ahead[0])
+        if repeated(s.before, sample[0], sample[1], sample[2], sample[3], LEAST_RATE):
             return REPEATED, dt
+        s.ahead[0] = ahead
         dt = span
-        # the next step is from the sample before one that waits
-        if not -OUT_OF_ORDER < dt < s.shortest:
-            s.ahead[0] = ahead
-            put_rows(sample, s.before)
     else:
         drop_rates(s)
     s.dt[0] = dt
@@ -185,8 +176,8 @@ def measure_step(s, timed, dt):
     motion = s.motion
     increments(s.latch, s.sample[0], s.sample[1], dt, motion.steering, motion.wheel_rate,
                motion.steering_rate)
-    # neither increments of a slipping wheel nor rates after a leap have evidence of the time
-    if timed and s.slip.slipping[0] == 0.0 and not follows_leap(s.channels):
+    # increments of a slipping wheel have no evidence of the time
+    if timed and s.slip.slipping[0] == 0.0:
         span, age = interval(motion.wheel_rate, s.rate, s.sample[3], dt, s.wheel_resolution,
                              s.age[0])
         part = dt / span

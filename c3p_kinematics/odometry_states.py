@@ -17,7 +17,7 @@ from c3p_kinematics.time_states import SampleTimes
 from c3p_kinematics.wiring_states import WiringWindow
 
 # numbers that the fault monitor keeps of a caster, see _fault_kernels.py
-MEMORY = 28
+MEMORY = 24
 
 # the same of lasting faults, see _lasting_kernels.py
 LASTING = 17

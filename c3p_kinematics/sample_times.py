@@ -54,24 +54,23 @@ OLDEST = 0.25
 SPARE = 0.005
 SLOWEST = 0.2
 
-# time after a leap of an angle in which the filters of its drive still follow it, s: some lags of
-# 52 to 70 ms
-FOLLOWS = 0.3
-
 
 @kernel
-def unchanged(last: Array, now: Array, least: float) -> bool:
+def repeated(last: Array, steering: Array, wheel: Array, steering_rate: Array, wheel_rate: Array,
+             least: float) -> bool:
     """
-    Return whether a sample equals the `last` one bit for bit at a rate above `least` [rad/s].
+    Return whether a sample equals `last` (4, n) bit for bit at a rate above `least` [rad/s].
 
-    Samples (4, n) have angles of steering axes and wheels, then their rates.
+    The sample replaces `last`.
     """
     same = True
     fastest = 0.0
-    for i in range(now.shape[1]):
-        for row in range(4):
-            same = same and last[row, i] == now[row, i]
-        fastest = max(fastest, abs(now[2, i]), abs(now[3, i]))
+    for i in range(len(steering)):
+        same = (same and last[0, i] == steering[i] and last[1, i] == wheel[i]
+                and last[2, i] == steering_rate[i] and last[3, i] == wheel_rate[i])
+        last[0, i], last[1, i] = steering[i], wheel[i]
+        last[2, i], last[3, i] = steering_rate[i], wheel_rate[i]
+        fastest = max(fastest, abs(steering_rate[i]), abs(wheel_rate[i]))
     return same and fastest > least
 
 
@@ -116,8 +115,8 @@ def interval(mean: Array, before: Array, after: Array, dt: float, resolution: fl
 
 
 @kernel
-def likely_step(before: Array, now: Array, since: Array, weight: float, stamped: float,
-                ahead: float) -> tuple[float, float]:
+def likely_step(before: Array, now: Array, weight: float, stamped: float, ahead: float
+                ) -> tuple[float, float]:
     """
     Return the most likely step between two samples, s, and how far its sum is ahead of the stamps.
 
@@ -125,8 +124,6 @@ def likely_step(before: Array, now: Array, since: Array, weight: float, stamped:
     ----------
     before, now : (2k, m) arrays, rad and rad/s
         Rows of angles, then as many of rates.
-    since : (k, m) array, s
-        Time since an angle has leapt, inf for never: soon after it the rate is not of its motion.
     weight : float, rad²/s²
         λ above.
     stamped : float, s
@@ -140,8 +137,6 @@ def likely_step(before: Array, now: Array, since: Array, weight: float, stamped:
     for j in range(half):
         for i in range(now.shape[1]):
             mean = 0.5 * (before[half + j, i] + now[half + j, i])
-            if since[j, i] < FOLLOWS:
-                continue
             along += (now[j, i] - before[j, i]) * mean
             power += mean * mean
     step = (along + weight * stamped) / (power + weight)
@@ -177,8 +172,9 @@ class Repetition:
 
     def __init__(self, count: int) -> None:
         """Compile, and start without a sample."""
-        self._before = np.full((4, count), np.nan)
+        self._before = np.zeros((4, count))
         self.found(*self._before.copy())
+        self._before[:] = np.nan
 
     def found(self, steering: Array, steering_rate: Array, wheel_angle: Array, wheel_rate: Array
               ) -> bool:
@@ -190,10 +186,7 @@ class Repetition:
         steering, steering_rate : (n,) array, rad and rad/s
         wheel_angle, wheel_rate : (n,) array, rad and rad/s
         """
-        now = np.array((steering, wheel_angle, steering_rate, wheel_rate), float)
-        found = bool(unchanged(self._before, now, LEAST_RATE))
-        self._before[:] = now
-        return found
+        return repeated(self._before, steering, wheel_angle, steering_rate, wheel_rate, LEAST_RATE)
 
 
 class SampleStep:
@@ -218,9 +211,8 @@ class SampleStep:
         self._jitter = jitter
         self._weight = stamp_weight(jitter)
         self._last: Array | None = None
-        self._since = np.full((1, 0), np.inf)
         if jitter:
-            likely_step(np.ones((2, 1)), np.ones((2, 1)), np.ones((1, 1)), self._weight, 1.0, 0.0)
+            likely_step(np.ones((2, 1)), np.ones((2, 1)), self._weight, 1.0, 0.0)
         # deviation of the sum of all steps from that of the stamps, s
         self._ahead = 0.0
 
@@ -244,9 +236,5 @@ class SampleStep:
         if stamped is None or stamped == np.inf or before is None:
             self._ahead = 0.0
             return stamped
-        # leaps are not watched here
-        if self._since.shape[1] != now.shape[1]:
-            self._since = np.full((1, now.shape[1]), np.inf)
-        step, self._ahead = likely_step(before, now, self._since, self._weight, stamped,
-                                        self._ahead)
+        step, self._ahead = likely_step(before, now, self._weight, stamped, self._ahead)
         return step
