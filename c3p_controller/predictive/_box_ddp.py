@@ -225,10 +225,15 @@ def backward(plan, limit, damping):
         step = plan.feedforward[k]
         if not box_step(stage, step):
             return 0.0, False
-        # feedback of the free torques: K = −H⁻¹ Qux
-        for j in range(size):
+        # feedback of the free torques: K = −H⁻¹ Qux, and of the torques before: L = H⁻¹ W
+        for j in range(size + n):
             for i in range(n):
-                total = -qux[i, j] if free[i] > 0.0 else 0.0
+                total = 0.0
+                if free[i] > 0.0:
+                    if j < size:
+                        total = -qux[i, j]
+                    elif j == size + i:
+                        total = rate[i]
                 for m in range(i):
                     total -= factor[i, m] * column[m]
                 column[i] = total / factor[i, i]
@@ -237,38 +242,27 @@ def backward(plan, limit, damping):
                 for m in range(i + 1, n):
                     total -= factor[m, i] * column[m]
                 column[i] = total / factor[i, i]
-                gains[k, i, j] = column[i]
-        # and of the torques before: L = H⁻¹ W
-        for j in range(n):
-            for i in range(n):
-                total = rate[j] if i == j and free[i] > 0.0 else 0.0
-                for m in range(i):
-                    total -= factor[i, m] * column[m]
-                column[i] = total / factor[i, i]
-            for i in range(n - 1, -1, -1):
-                total = column[i]
-                for m in range(i + 1, n):
-                    total -= factor[m, i] * column[m]
-                column[i] = total / factor[i, i]
-                follows[k, i, j] = column[i]
+                if j < size:
+                    gains[k, i, j] = column[i]
+                else:
+                    follows[k, i, j - size] = column[i]
         for i in range(n):
             expected += step[i] * qu[i]
+            # slope by the torque where the step ends
+            total = qu[i]
+            for m in range(n):
+                total += quu[i, m] * step[m]
+            column[i] = total
         # value function of the previous stage; the damped Quu keeps it an upper model
         for i in range(size):
             total = qx[i]
             for m in range(n):
-                part = qu[m]
-                for l in range(n):
-                    part += quu[m, l] * step[l]
-                total += gains[k, m, i] * part + qux[m, i] * step[m]
+                total += gains[k, m, i] * column[m] + qux[m, i] * step[m]
             vx[i] = total
         for i in range(n):
             total = -changed[i] - rate[i] * step[i]
             for m in range(n):
-                part = qu[m]
-                for l in range(n):
-                    part += quu[m, l] * step[l]
-                total += follows[k, m, i] * part
+                total += follows[k, m, i] * column[m]
             vt[i] = total
         for i in range(n):
             for j in range(size):
