@@ -54,7 +54,7 @@ def wiring_page(report: CommissioningReport) -> Markup:
                  '$residual of its noise</p>', name=report.robot.name, verdict=verdict,
                  probability=f'{found.probability:.4f}', residual=f'{found.residual:.2f}')
     sections = [
-        ('found', 'FoundWiring', _list(report.lines) or html('<p>All is wired as described.</p>')),
+        ('found', 'Found', _list(report.lines) or html('<p>All is wired as described.</p>')),
         ('picture', 'Wiring', html(
             '<p class="about">From above with all steering angles 0; arrows are the positive '
             'senses. In colour: another channel, sense, zero or gear than described.</p>'

@@ -102,7 +102,7 @@ class Pushed(NamedTuple):
     direction : str
         ``ahead`` (along +Y), ``aside`` (along +X) or ``turn`` (counterclockwise).
     measured : (T, k) ndarray, rad
-        ChannelNames meanwhile.
+        Channels meanwhile.
     """
 
     direction: str

@@ -16,7 +16,7 @@ PERIOD = 0.01
 
 
 class Slider:
-    """ChannelNames that all move by the torque of the first motor, after some friction."""
+    """Channels that all move by the torque of the first motor, after some friction."""
 
     def __init__(self, channels, friction=0.2, gain=0.5):
         self.angles = np.zeros(channels)
