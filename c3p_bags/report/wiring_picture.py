@@ -14,7 +14,12 @@ from matplotlib.patches import Arc, FancyArrowPatch, FancyBboxPatch, Polygon
 from c3p_bags.report.path import outline
 from c3p_description.caster_labels import caster_labels
 from c3p_description.model import CasterRobot
-from c3p_kinematics.commissioning.assignment import NONE, Assignment, as_described
+from c3p_kinematics.commissioning.assignment import (
+    NONE,
+    Assignment,
+    as_described,
+    channels_of,
+)
 from c3p_kinematics.commissioning.words import SAME_GEAR, SAME_ZERO
 from c3p_plots.palette import ALERT, INK, MUTED, RULE
 from c3p_plots.style import figure
@@ -88,8 +93,7 @@ def draw_caster(axes: Axes, robot: CasterRobot, i: int, text: str, colour: str) 
     left = x < -0.3 * size
     at = (x - 0.26 * size if left else x + 0.26 * size, y - 0.03 * size)
     axes.text(*at, text, fontsize=TEXT, color=ALERT if colour == ALERT else INK,
-              va='center',
-              ha='right' if left else 'left', linespacing=1.4)
+              va='center', ha='right' if left else 'left', linespacing=1.4)
 
 
 def wiring_figure(robot: CasterRobot, assignment: Assignment,
@@ -130,8 +134,7 @@ def caster_lines(robot: CasterRobot, assignment: Assignment, i: int, nodes: dict
         Device of each channel in words, by the joint it is taken for.
     """
     n = robot.count
-    names = [*robot.steering_joints, *robot.wheel_joints]
-    motors = [joint for joint, place in robot.effort_places.items() if robot.actuated[place]]
+    names, motors = channels_of(robot)
     lines = [f'caster {caster_labels(robot)[i]}']
     same = as_described(robot)
     wrong = False

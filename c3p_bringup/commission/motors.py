@@ -26,6 +26,9 @@ READY_WITHIN = 5.0
 # time for which zeros follow the motions, s
 ZEROS = 0.3
 
+# silence of the joint states after which the motions end, s
+LATE = 0.25
+
 # how often the state is looked at, s
 LOOK = 0.02
 
@@ -189,10 +192,6 @@ def move_by_topics(robot: CasterRobot, topics: tuple[str, str], loop: MotionLoop
         session.until(over, period=LOOK)
     if loop.ended:
         raise MotionError(loop.ended)
-
-
-# silence of the joint states after which the motions end, s
-LATE = 0.25
 
 
 @contextmanager

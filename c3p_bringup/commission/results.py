@@ -99,8 +99,7 @@ def node_words(robot: CasterRobot, values: Any) -> dict[str, str]:
 
 def driver_lines(robot: CasterRobot, assignment: Assignment) -> list[str]:
     """Return what the driver of a robot on topics must change, one line for each joint."""
-    names = [*robot.steering_joints, *robot.wheel_joints]
-    motors = channels_of(robot).motors
+    names, motors = channels_of(robot)
     lines = []
     for k, joint in enumerate(names):
         source = assignment.encoder_of[k]

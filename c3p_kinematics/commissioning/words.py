@@ -10,14 +10,12 @@ import numpy as np
 
 from c3p_description.caster_labels import caster_labels
 from c3p_description.model import Array, CasterRobot
-from c3p_kinematics.commissioning.assignment import NONE, Assignment
+from c3p_kinematics.calibration.words import INTERVAL
+from c3p_kinematics.commissioning.assignment import NONE, Assignment, joint_of_motors
 
 # zeros and gears that differ by less are as described, rad and relative
 SAME_ZERO = math.radians(1.0)
 SAME_GEAR = 0.01
-
-# half-width of a 95 % interval in standard deviations
-INTERVAL = 1.96
 
 
 def differences(robot: CasterRobot, assignment: Assignment, deviation: Assignment | None = None
@@ -89,14 +87,13 @@ def _orders(robot: CasterRobot, assignment: Assignment, steering: Array, wheels:
             labels: Sequence[str]) -> list[str]:
     """Return exchanged parts in words, whole modules first."""
     n = robot.count
-    driven = [joint for joint, place in robot.effort_places.items() if robot.actuated[place]]
-    casters = [[*robot.wheel_joints, *robot.steering_joints].index(joint) for joint in driven]
+    casters = joint_of_motors(robot) % n
     motors = np.arange(n)
     turning = np.arange(n)
     for k in range(n):
         for row, place in ((motors, n + k), (turning, k)):
             if assignment.motor_of[place] != NONE:
-                row[k] = casters[assignment.motor_of[place]] % n
+                row[k] = casters[assignment.motor_of[place]]
     parts = [(motors, 'motors'), (wheels, 'wheel encoders'), (steering, 'steering encoders')]
     if robot.efforts > n:
         parts.append((turning, 'steering motors'))
