@@ -114,15 +114,16 @@ class PositionControllerNode(SuiteNode):
         gap = now - self._odom.received
         try:
             stamp = self.cycle_stamp(message.stamp, self._odom.timeout)
-            self._time += robot_step(self._stamps.accept(stamp))
-            resumes = self._stamps.restarted or self._odom.waits
-            if not (resumes or stamp >= self._command_due):
-                self._odom.beat(now)
-                return
             pose = planar_pose(message.pose, 'pose')
             speed = planar(message.twist, 'twist')
+            # last: the stamp of a message that is refused must not make a good one late
+            self._time += robot_step(self._stamps.accept(stamp))
         except MessageError as error:
             self.diagnostics.refuse('odom', error)
+            return
+        resumes = self._stamps.restarted or self._odom.waits
+        if not (resumes or stamp >= self._command_due):
+            self._odom.beat(now)
             return
         self._frames.pair = message.frame_id, message.child_frame_id
         self._odom.beat(now)

@@ -16,15 +16,17 @@ from bad_messages import (  # noqa: E402
     bad_plain_twists,
     efforts,
     joints,
+    put,
     stamped,
 )
 from fuzz import random_message  # noqa: E402
-from geometry_msgs.msg import AccelStamped, Twist  # noqa: E402
+from geometry_msgs.msg import AccelStamped, Twist, TwistStamped  # noqa: E402
 from nav_msgs.msg import Odometry  # noqa: E402
 from ros_bench import Bench  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 
+from c3p_controller.position_controller_node import PositionControllerNode  # noqa: E402
 from c3p_controller.velocity_controller_node import VelocityControllerNode  # noqa: E402
 from c3p_description import load  # noqa: E402
 
@@ -136,6 +138,23 @@ def test_a_bad_answer_of_the_inverse_dynamics_is_refused(bench):
     # the same question can still be answered well
     answers.publish(efforts(asked[0].header.stamp, [0.0, 0.0, 0.0]))
     bench.wait_for(lambda: sent, 'the torque')
+
+
+def test_a_refused_pose_does_not_make_the_next_one_late(bench):
+    """The position controller orders what it uses, not what it refuses."""
+    node = bench.add(PositionControllerNode)
+    publisher = bench.publisher(Odometry, 'odom')
+    commands = bench.collect(TwistStamped, 'cmd_vel')
+    refused = put(stamped(Odometry, bench.now(0.05), 'odom'), 'pose.pose.position.x', math.nan)
+    bench.publish_until(publisher, refused, lambda: node.diagnostics.refused('odom'), 'refusal')
+    count = node.diagnostics.refused('odom')
+    # before the refused one, and good
+    good = stamped(Odometry, bench.now(0.02), 'odom', child_frame_id='base_link')
+    publisher.publish(good)
+    bench.run(0.1)
+    assert node.diagnostics.refused('odom') == count, node.diagnostics.status().message
+    bench.goal(0.5, 0.0, 0.0)
+    bench.publish_until(publisher, good, lambda: commands, 'a command', lambda: bench.now(0.03))
 
 
 def test_repeated_and_reordered_stamps_are_used_once(robot):
