@@ -116,8 +116,10 @@ class FlexibleTree:
             if number >= 0:
                 turn = tree.arrays.numbers[number, 22:].reshape(3, 3).T @ turn
             place = slice(at, at + beam.modes)
-            self._beams.append(_Mounted(beam, modes(beam), place, number, start, turn,
-                                        tuple(names.index(name) for name in beam.tip)))
+            tip = tuple(names.index(name) for name in beam.tip)
+            # what the end carries while all joints are held: inertia of deflection and slope
+            load = crba(tree, np.zeros(tree.count))[np.ix_(tip[1:], tip[1:])] if tip else None
+            self._beams.append(_Mounted(beam, modes(beam, load), place, number, start, turn, tip))
             at += beam.modes
         self.size = at
 
@@ -200,9 +202,8 @@ class FlexibleTree:
         gravity = self.tree.arrays.gravity
         mass += np.einsum('g,gij,gik->jk', weight, whole, whole, optimize=True)
         force += np.einsum('g,gij,gi->j', weight, whole, accel - gravity, optimize=True)
-        modal = one.beam.density * one.beam.length
-        force[one.at] += known.stiffness * eta + 2.0 * one.beam.damping * modal * (
-            known.frequency * rate)
+        force[one.at] += known.stiffness * (
+            eta + 2.0 * one.beam.damping / known.frequency * rate)
         return float(0.5 * known.stiffness @ eta**2 - weight @ ((origin + points) @ gravity))
 
     def line(self, z: ArrayLike, beam: int = 0) -> Array:

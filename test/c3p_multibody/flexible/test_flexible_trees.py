@@ -3,6 +3,7 @@
 
 import numpy as np
 import pytest
+from scipy.linalg import eigh
 from scipy.optimize import brentq
 
 from c3p_multibody.flexible import Beam, FlexibleError, FlexibleTree, clamped_free, tip_joints
@@ -60,11 +61,49 @@ def test_a_cantilever_with_a_mass_at_its_end_has_the_frequency_of_its_equation(m
     ratio = mass / (DENSITY * LENGTH)
     root = brentq(lambda b: 1 + np.cos(b) * np.cosh(b) - b * ratio * (
         np.sin(b) * np.cosh(b) - np.cos(b) * np.sinh(b)), 0.2, 1.8751)
-    found = [FlexibleTree(loaded(mass, 1e-9), [beam(modes=k, tip=TIP)]).frequencies(
-        np.zeros(1 + k))[0] / UNIT for k in (3, 8)]
-    # modes of the free end converge from above (Rayleigh and Ritz), slowly for shear at the end
-    assert root**2 < found[1] < found[0]
-    assert found[1] == pytest.approx(root**2, rel=1e-3)
+    for modes in (1, 3):
+        arm = FlexibleTree(loaded(mass, 1e-9), [beam(modes=modes, tip=TIP)])
+        found = arm.frequencies(np.zeros(1 + modes))[0] / UNIT
+        # from above (Rayleigh and Ritz)
+        assert found == pytest.approx(root**2, rel=2e-6) and found > (1.0 - 1e-8) * root**2
+
+
+def elements(mass, turn, hub_inertia, count=40):
+    """Return the frequencies of a loaded beam, its hub held (inf) or free, by finite elements."""
+    h = LENGTH / count
+    stiffness, inertia = np.zeros((2, 2 * count + 2, 2 * count + 2))
+    bent = np.array([[12, 6 * h, -12, 6 * h], [6 * h, 4 * h**2, -6 * h, 2 * h**2],
+                     [-12, -6 * h, 12, -6 * h], [6 * h, 2 * h**2, -6 * h, 4 * h**2]]) / h**3
+    moved = np.array([[156, 22 * h, 54, -13 * h], [22 * h, 4 * h**2, 13 * h, -3 * h**2],
+                      [54, 13 * h, 156, -22 * h], [-13 * h, -3 * h**2, -22 * h, 4 * h**2]])
+    for k in range(0, 2 * count, 2):
+        stiffness[k:k + 4, k:k + 4] += STIFFNESS * bent
+        inertia[k:k + 4, k:k + 4] += DENSITY * h / 420 * moved
+    inertia[-2, -2] += mass
+    inertia[-1, -1] += turn
+    first = 2
+    if np.isfinite(hub_inertia):
+        inertia[1, 1] += hub_inertia
+        first = 1
+    squared = eigh(stiffness[first:, first:], inertia[first:, first:], eigvals_only=True)
+    return np.sqrt(squared[2 - first:])
+
+
+@pytest.mark.parametrize('seed', range(6))
+def test_frequencies_of_a_loaded_beam_are_those_of_finite_elements(seed):
+    # modes of a free end are off by up to 40 %
+    rng = np.random.default_rng(seed)
+    mass = DENSITY * LENGTH * 10.0**rng.uniform(-2.0, 1.0)
+    turn = mass * (0.3 * LENGTH * rng.random())**2
+    arm = FlexibleTree(loaded(mass, turn), [beam(tip=TIP)])
+    np.testing.assert_allclose(arm.frequencies(np.zeros(4)), elements(mass, turn, np.inf)[:3],
+                               rtol=1e-4)
+    # the hub turns: its own modes are other combinations of the same three
+    found = arm.terms(np.zeros(4), np.zeros(4)).mass
+    held = arm.terms(np.zeros(4), np.zeros(4)).force
+    stiffness = np.array([arm.terms(eta, np.zeros(4)).force - held for eta in 1e-6 * np.eye(4)])
+    free = np.sqrt(np.abs(eigh(1e6 * stiffness, found, eigvals_only=True)))[1:]
+    np.testing.assert_allclose(free, elements(mass, turn, 0.2)[:3], rtol=2e-3)
 
 
 @pytest.mark.parametrize(('rate', 'expected'), [(1, 3.6816), (2, 4.1373), (4, 5.5850),
@@ -123,13 +162,14 @@ def test_a_stiff_beam_is_a_rigid_link():
     tau = np.array([3.0, 1.0])
     rigid = np.linalg.solve(a, tau - c)
     press = -(found.force[2:] + found.mass[2:, :2] @ rigid)
-    eta = press / (1e9 * np.array(CANTILEVER[:2])**2 / LENGTH**3)
+    bent = [stiff.terms([*q, *eta], [*qd, 0, 0]).force[2:] for eta in 1e-9 * np.eye(2)]
+    eta = np.linalg.solve((np.array(bent) - found.force[2:]).T / 1e-9, press)
     np.testing.assert_allclose(stiff.accelerations([*q, *eta], [*qd, 0, 0], tau)[:2], rigid,
                                rtol=1e-3)
 
 
-def segments(count):
-    """Return a MuJoCo model of the hub and beam as rigid pieces between springs."""
+def segments(count, load, turn):
+    """Return a MuJoCo model of the hub, the beam as rigid pieces between springs, and a load."""
     h = LENGTH / count
     text, close = '', ''
     for k in range(count + 1):
@@ -151,13 +191,17 @@ def segments(count):
             close += '</body>'
             if k == count:
                 text += f'<site name="tip" pos="{size} 0 0"/>'
+                if load:
+                    text += (f'<body pos="{size} 0 0"><inertial pos="0 0 0" mass="{load}" '
+                             f'diaginertia="{turn} {turn} {turn}"/></body>')
     return (f'<mujoco><option timestep="5e-4" integrator="RK4" gravity="0 0 0"/><worldbody>'
             f'{text}{close}</worldbody></mujoco>')
 
 
-def test_a_slewing_arm_moves_as_finite_segments_in_mujoco():
+@pytest.mark.parametrize('load', [0.0, 0.7])
+def test_a_slewing_arm_moves_as_finite_segments_in_mujoco(load):
     mujoco = pytest.importorskip('mujoco')
-    model = mujoco.MjModel.from_xml_string(segments(24))
+    model = mujoco.MjModel.from_xml_string(segments(24, load, 0.05))
     data = mujoco.MjData(model)
     steps, pulse = 3000, 0.5
     tips, angles = [], []
@@ -169,7 +213,8 @@ def test_a_slewing_arm_moves_as_finite_segments_in_mujoco():
             mujoco.mj_kinematics(model, data)
             tips.append(data.site('tip').xpos[:2].copy())
             angles.append(data.qpos[0])
-    arm = FlexibleTree(hub(), [beam()])
+    arm = (FlexibleTree(loaded(load, 0.05), [beam(tip=TIP)]) if load
+           else FlexibleTree(hub(), [beam()]))
     half, _ = (arm.simulate(np.zeros(arm.size), np.zeros(arm.size), [0.0, 0.15, 0.3, 0.45, pulse],
                             lambda *_: [TORQUE], 1e-8))
     # the pulse ends between two steps of the integrator
@@ -181,7 +226,7 @@ def test_a_slewing_arm_moves_as_finite_segments_in_mujoco():
     found = [arm.line(z)[-1, :2] for z in places]
     bend = max(abs(-np.sin(z[0]) * x + np.cos(z[0]) * y)
                for z, (x, y) in zip(places, found, strict=True))
-    # 1 % of the bending: segments of the second order, three modes
+    # 1 % of the bending: segments of the second order
     np.testing.assert_allclose(found, tips, atol=0.01 * bend)
     np.testing.assert_allclose(places[:, 0], angles, atol=0.01 * max(angles))
 
