@@ -26,9 +26,9 @@ def regular(count):
     return CasterRobot.regular(0.343, angles, 0.04, 0.04, 30.0, 3.51)
 
 
-def rolling(robot, velocity, duration=12.0, step=0.01):
-    """Return steering (k, n) and twist (k, 3) of trailing casters along a motion."""
-    steering, rows = 0.3 * np.arange(robot.count), []
+def rolling(robot, velocity, duration=12.0, step=0.01, first=0.0):
+    """Return steering (k, n) and twist (k, 3) of casters along a motion, the first at `first`."""
+    steering, rows = first + 0.3 * np.arange(robot.count), []
     for time in np.arange(0.0, duration, step):
         twist = np.array(velocity(time), float)
         rows.append((steering, twist))
@@ -109,6 +109,9 @@ def test_rank_of_each_motion_is_that_of_the_table_in_the_documentation(count, st
         steering, twist = rolling(robot, lambda t, v=velocity: v)
         assert observability(robot, steering[-100:], twist[-100:]).rank == steady
     assert observability(robot, *rolling(robot, lambda t: (0, 0.3, 0))).rank == turning
+    # above the first caster is aligned from the start, here none is
+    assert observability(robot, *rolling(robot, lambda t: (0, 0.3, 0), first=0.5)
+                         ).rank == turning + 1
     curve = rolling(robot, lambda t: (0, 0.3, 0.5 * np.sin(2 * t)))
     assert observability(robot, *curve).rank == all_but
     assert observability(robot, *rolling(robot, rich)).rank == all_but
