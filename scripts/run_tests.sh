@@ -76,7 +76,7 @@ if [ $distribution != kilted ]; then
     judge $code
     # robots of several processes that drive by the clock on the wall: they wait most of the time,
     # but not beside tests that compute all the time
-    run -m real_time --numprocesses auto --dist loadfile "$@"
+    run -m real_time --numprocesses $(($(nproc) + 1)) --dist loadfile "$@"
 fi
 [ $chosen = yes ] || failed=5
 if [ ${#python[@]} -gt 1 ]; then

@@ -49,7 +49,7 @@ def fault_within(robot, seconds=10.0):
 @pytest.mark.parametrize('reaction', ['quick_stop', 'coast'])
 @pytest.mark.parametrize('kind', KINDS)
 @pytest.mark.parametrize('command', COMMANDS)
-@pytest.mark.parametrize(('name', 'motor'), [('c3p', 0), ('c3p', 1), ('four', 2)])
+@pytest.mark.parametrize(('name', 'motor'), [('c3p', 1), ('four', 2)])
 def test_no_motor_drives_soon_after_the_fault_is_named(start, name, motor, command, kind,
                                                        reaction):
     described = ROBOTS[name]
@@ -139,7 +139,7 @@ def test_a_robot_that_is_wired_well_is_never_accused(start, plant, command):
     assert not robot.link.faults and np.abs(robot.rates).max() < 0.3
 
 
-@pytest.mark.parametrize('angle', np.linspace(0.0, 2.0 * np.pi, 5)[:-1])
+@pytest.mark.parametrize('angle', [0.0, np.pi / 2, np.pi])
 def test_a_robot_that_is_pushed_or_stands_on_a_slope_is_never_accused(start, angle):
     """30 N, a slope of 5° for 35 kg, from before the start until after the stop."""
     described = ROBOTS['c3p']

@@ -41,8 +41,8 @@ def bench():
 @pytest.fixture(scope='module')
 def outcome(bench):
     return slip_faults(bench, FaultTrials(
-        random=(), hours=0.02, faults=1, slips=4, clean=14.0, faulty=4.0, rings=(4,), drifts=2,
-        stuck=3, stuck_span=(2.0, 6.0)), workers=Workers(jobs=1))
+        random=(), hours=0.01, faults=1, slips=4, clean=14.0, faulty=4.0, rings=(4,), drifts=1,
+        stuck=2, stuck_span=(2.0, 4.0)), workers=Workers(jobs=1))
 
 
 def test_a_small_experiment_finds_and_names_and_does_not_cry_wolf(outcome):

@@ -81,7 +81,7 @@ def test_another_robot_is_refused():
         explained_calibration(other, [recording])
 
 
-@pytest.mark.parametrize('deviation', [0.005, 0.02, 0.05])
+@pytest.mark.parametrize('deviation', [0.005, 0.05])
 def test_slip_of_all_wheels_leaves_the_scale_and_widens_the_intervals(case, deviation):
     robot, _, _ = case
     recording, _ = towed_drive(robot, 2, 25.0, rate=100.0)

@@ -105,12 +105,19 @@ POISONS = {
        for part in (0.01, 0.02, 0.03, 0.05)}}
 
 
+# one of each kind for a second robot
+SOME = ('nothing', 'slip of -2.0%', 'two wheels', 'slip of +6.0% at times', 'zero of 2.0°',
+        'drift of 1.0°', 'stand, 3%')
+
+
 @pytest.fixture(scope='module', params=['c3p', 'four'])
 def course(request):
     return Course({'c3p': C3P, 'four': FOUR}[request.param])
 
 
-@pytest.mark.parametrize('poison', POISONS)
+@pytest.mark.parametrize(('course', 'poison'), [
+    *(('c3p', poison) for poison in POISONS), *(('four', poison) for poison in SOME)],
+    indirect=['course'], scope='module')
 def test_the_third_lap_after_a_poisoned_minute_is_as_without_calibration(course, poison):
     still = np.zeros((course.robot.count, 5))
     uncalibrated = course.error(Odometry(course.robot), still, 0.0)
@@ -124,7 +131,7 @@ def test_the_third_lap_after_a_poisoned_minute_is_as_without_calibration(course,
     assert odometry.calibration.doubt() == ''
 
 
-@pytest.mark.parametrize('factor', [0.93, 0.95, 1.045, 1.06])
+@pytest.mark.parametrize('factor', [0.95, 1.06])
 def test_what_was_learned_before_an_alarm_is_withdrawn(course, factor):
     still = np.zeros((course.robot.count, 5))
     uncalibrated = course.error(Odometry(course.robot), still, 0.0)
@@ -155,7 +162,7 @@ def test_a_calibration_from_before_returns_within_two_laps(course, poison):
 
 
 # three standard deviations of the scale by default (imu.scale_std), 1 %
-@pytest.mark.parametrize(('scale', 'bias'), [(1.03, 0.0), (0.97, 0.0), (1.0, 0.5), (1.0, -0.5)])
+@pytest.mark.parametrize(('scale', 'bias'), [(1.03, 0.0), (1.0, -0.5)])
 def test_a_gyro_with_a_wrong_scale_or_a_bias_by_warmth_does_not_teach(course, scale, bias):
     still = np.zeros((course.robot.count, 5))
     uncalibrated = course.error(Odometry(course.robot), still, 0.0)
