@@ -122,11 +122,10 @@ class PositionControllerNode(SuiteNode):
             self.diagnostics.refuse('odom', error)
             return
         resumes = self._stamps.restarted or self._odom.waits
+        self._odom.beat(now)
         if not (resumes or stamp >= self._command_due):
-            self._odom.beat(now)
             return
         self._frames.pair = message.frame_id, message.child_frame_id
-        self._odom.beat(now)
         before = self._pose
         self._pose = pose
         self._twist = speed

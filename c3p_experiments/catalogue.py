@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from c3p_experiments.auchter_moore import camber_power
+from c3p_experiments.auchter_moore import camber_power, planar_models
 from c3p_experiments.auchter_moore import experiments as rough
 from c3p_experiments.commissioning import experiment as wirings
 from c3p_experiments.el_shenawy import (
@@ -181,6 +181,9 @@ EXPERIMENTS: dict[str, Experiment] = {e.name: e for e in (
                     camber_power.camber_power, ('robot', 'seed', 'duration'),
                     runs=len(camber_power.plan(range(camber_power.SEEDS))),
                     rows=camber_power.ROWS),
+    ModelExperiment(planar_models.NAME, planar_models.TITLE, planar_models.SOURCE,
+                    planar_models.planar_models_study, ('robot', 'duration'),
+                    runs=len(planar_models.plan()), rows=planar_models.ROWS),
     ModelExperiment('agv', agv.AGV.title, agv.AGV.source, agv.agv, ('robot',)),
     *(ModelExperiment(s.name, s.title, s.source, s.run, rows=s.rows)
       for s in constrained.STUDIES),

@@ -99,6 +99,7 @@ GALLERY = {
         Entry('Stills of the climb', 'hill_stills.png', 'c3p experiment hill --film'),
         experiment('random_terrain', 'Random hills', file='random_terrain_page.png'),
         experiment('camber_power', 'Drive power with and without camber'),
+        experiment('planar_models', 'Planar wheel models on uneven ground'),
         Entry('Camber on the edge of a plateau', 'camber.png',
               'ros2 launch c3p rough_ground.launch.py'),
         Entry('The tricycle in RViz', 'rviz_pvc.png',

@@ -64,8 +64,8 @@ def add_experiment(commands: Any) -> None:
                               'sensors, 2000 4096)')
     command.add_argument('--seed', type=int, help='seed of random values (default: 0)')
     command.add_argument('--duration', type=positive, metavar='S',
-                         help='duration of each run, hill, random_terrain, camber_power (default: '
-                              '20)')
+                         help='duration of each run, hill, random_terrain, camber_power, '
+                              'planar_models (default: 20)')
     command.add_argument('--film', nargs='?', const='mp4', choices=('mp4', 'gif'),
                          help='hill and random_terrain: also stills and a film (default: mp4)')
     command.add_argument('--trials', type=_number, metavar='N',

@@ -232,8 +232,6 @@ class SelfCalibration:
             self.interrupt()
             return begins and self._withdraw()
         self._spoiled = False
-        # columns of a recording would have the kernels compiled for them
-        steering, rolled, turned = map(np.ascontiguousarray, (steering, rolled, turned))
         verdict = kernels.learn(self._learner.block, self.parameters, steering, rolled, turned)
         return verdict != kernels.WITHIN and self._judge(verdict)
 
