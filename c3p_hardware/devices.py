@@ -63,8 +63,8 @@ class Device:
         The sample of this cycle has been received.
     missed : int
         Finished cycles without a sample since the last one.
-    lost : int
-        Total number of cycles without a sample.
+    lost, samples : int
+        Total numbers of cycles without a sample, and of samples.
     nmt : NmtState or None
         Network state in the last heartbeat.
     heartbeat_at : float
@@ -80,6 +80,7 @@ class Device:
     sampled: bool = False
     missed: int = 0
     lost: int = 0
+    samples: int = 0
     nmt: NmtState | None = None
     heartbeat_at: float = -math.inf
     emergency: str = ''
@@ -133,6 +134,7 @@ class Device:
         """
         self._read(data)
         self.sampled = True
+        self.samples += 1
         self.missed = 0
         self.sampled_at = now
         self._surplus += 1

@@ -37,6 +37,7 @@ from c3p_hardware.devices import Device, Drive, Encoder
 from c3p_hardware.orders import Order
 from c3p_hardware.problem import RECOVER, Problem
 from c3p_hardware.settings import CardSettings
+from c3p_hardware.transport.bunches import BunchWatch
 
 # bit in the identifier of an error frame: the controller is bus-off (linux/can/error.h)
 BUS_OFF = 0x40
@@ -173,6 +174,7 @@ class CardBus:
         self._bus_off = False
         self._max_backlog, self._silence = settings.max_backlog, settings.silence_timeout
         self._period = settings.period
+        self._bunches = BunchWatch(self._devices, settings.period, settings.missed_cycles)
         self._sync = _frame(SYNC_ID)
         self._heartbeat = _frame(heartbeat_id(settings.master_id), bytes([NmtState.OPERATIONAL]))
         self._commands = [command_id(d.node_id, d.settings.channel) for d in drives
@@ -196,12 +198,14 @@ class CardBus:
         self._failing = {}
         self._bus_off = False
         self.own.begin()
+        self._bunches.begin()
         for device in self._devices:
             device.begin(now)
 
     def sync(self) -> float:
         """Read waiting frames, request the samples of a new cycle, and return when, s."""
         self.receive(0.0, until_complete=False)
+        self._bunches.step()
         now = time.monotonic()
         for device in self._devices:
             device.new_cycle(self._max_backlog, now)
@@ -227,6 +231,8 @@ class CardBus:
             All samples are received.
         """
         end = max(until, time.monotonic()) + self._period
+        # then the first samples may be the oldest of several
+        late = any(device.missed for device in self._devices)
         while (now := time.monotonic()) < end:
             left = max(0.0, until - now) if until_complete else 0.0
             try:
@@ -242,7 +248,7 @@ class CardBus:
                 continue
             self._take(message, now)
             if until_complete and self.complete():
-                return True
+                return self.receive(0.0, until_complete=False) if late else True
         return self.complete()
 
     def complete(self) -> bool:
@@ -278,7 +284,7 @@ class CardBus:
         for since, why in self._failing.values():
             if now - since > self._silence:
                 return Problem('bus', 'bus', why, REMEDY, True)
-        return self.own.problem()
+        return self.own.problem() or self._bunches.problem()
 
     def _take(self, message: can.Message, now: float) -> None:
         if message.is_error_frame:

@@ -14,6 +14,7 @@ from can_rig import DRIVES, ENCODERS, MASTER, PUSH, ZERO, CanRig, frame
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from c3p_hardware.canopen.process_data import ENCODER_SAMPLE
 from c3p_hardware.supervisor import Refused
 
 # frames of one example
@@ -171,6 +172,75 @@ def test_what_a_device_tells_of_itself_takes_the_torque(rig, kind, frames):
     # of two samples of a device the last one counts; what comes behind it, at the next SYNC
     assert not any(rig.cycle(*frames) and rig.cycle(*frames))
     assert rig.state == 'fault' and kind in [f.kind for f in rig.supervisor.faults]
+
+
+def bunched(rig, cycles, only=()):
+    """Let the adapter hand over what has come only every so many cycles, of `only` or all."""
+    answer = rig.bus._answer
+    kept = []
+    turn = 0
+
+    def later():
+        nonlocal turn
+        answer()
+        turn += 1
+        held = [m for m in rig.bus.coming if not only or m.arbitration_id in only]
+        kept.extend(held)
+        rig.bus.coming[:] = [m for m in rig.bus.coming if m not in held]
+        if turn % cycles == 0:
+            rig.bus.coming += kept
+            kept.clear()
+
+    rig.bus._answer = later
+
+
+@pytest.mark.parametrize('cycles', [3, 4, 7, 10])
+def test_an_adapter_that_holds_frames_back_is_named_and_no_drive(rig, cycles):
+    rig.arm()
+    bunched(rig, cycles)
+    rig.cycles(6 * cycles, PUSH)
+    fault, = rig.supervisor.faults
+    assert fault.kind == 'bunches' and f'bunches of up to {cycles}' in fault.text
+    assert 'samples of all devices' in fault.text and 'latency' in fault.remedy
+    assert not any(rig.cycle())
+
+
+def test_one_card_that_holds_its_frames_back_is_named(rig):
+    rig.arm()
+    bunched(rig, 5, only=(0x182,))
+    rig.cycles(30, PUSH)
+    assert [f.kind for f in rig.supervisor.faults] == ['bunches']
+    assert rig.supervisor.faults[0].text.startswith(f'samples of {rig.drives[1].name} arrive')
+
+
+@pytest.mark.parametrize('cycles', [1, 2])
+def test_bunches_within_the_missed_cycles_do_not_stop_the_robot(rig, cycles):
+    rig.arm()
+    bunched(rig, cycles)
+    rig.cycles(200, PUSH)
+    assert rig.state == 'armed' and not rig.supervisor.faults
+
+
+def test_the_newest_sample_of_a_bunch_counts(rig):
+    rig.arm()
+    heard = []
+    rig.loop._publish = lambda joints, stamp: heard.append(joints.steering[0])
+    counts = iter(range(0, 4000, 8))
+    answer = rig.bus._answer
+
+    def turning():
+        answer()
+        value = next(counts)
+        rig.bus.coming[:] = [frame(m.arbitration_id, ENCODER_SAMPLE.pack(value, 0, 0))
+                             if m.arbitration_id == 0x18B else m for m in rig.bus.coming]
+
+    rig.bus._answer = turning
+    bunched(rig, 2)
+    rig.cycles(40)
+    # two counts of a cycle between samples of two cycles: the age does not vary
+    steps = np.diff(heard[5:])
+    np.testing.assert_allclose(steps, steps[0], rtol=1e-6)
+    assert steps[0] != 0.0
 
 
 def test_a_storm_of_emergencies_ends_in_one_fault_for_each_device(rig):
