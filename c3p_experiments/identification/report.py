@@ -112,6 +112,12 @@ def robot_file(found: Identification, robot: str, file: str | Path, source: str)
     lines = [f'# Identified from {source}. After each value: its '
              f'{100 * found.confidence:g} % interval and the description.',
              f'{key}: {base}']
+    return '\n'.join([*lines, *identified_sections(found)]) + '\n'
+
+
+def identified_sections(found: Identification) -> list[str]:
+    """Return the lines of a robot file with the estimates, and the delay as a comment."""
+    lines: list[str] = []
     sections: dict[str, list[str]] = {}
     for name, p in PARAMETERS.items():
         some = [e for e in found.estimates if e.unknown.parameter == name
@@ -132,7 +138,7 @@ def robot_file(found: Identification, robot: str, file: str | Path, source: str)
     if delay is not None:
         lines += ['', f'# delay of the torques: {1e3 * delay.value:.3g} ms '
                       f'({1e3 * delay.low:.3g} … {1e3 * delay.high:.3g})']
-    return '\n'.join(lines) + '\n'
+    return lines
 
 
 def identified_fields(found: Identification) -> list[str]:
