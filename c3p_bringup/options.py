@@ -107,6 +107,7 @@ class DriveOptions:
     timeout: float = 60.0                       # robot time after which the goal is missed, s
     dwell: float = 1.0                          # robot time to hold the goal zone, s
     parameters: Sequence[Path] = ()             # files, in order; the options take precedence
+    plant_robot: str = ''                       # true robot of emulated cards; empty: `robot`
 
     def __post_init__(self) -> None:
         """Reject options that exclude each other."""
@@ -206,6 +207,7 @@ def _hardware(options: DriveOptions, place: Path) -> dict[str, dict[str, Any]]:
         'hardware_interface': {**bus, 'rate': float(options.rate), 'autostart': 'active'},
         'emulated_cards': {
             'bus.channel': bus['bus.channel'], 'plant': options.plant,
+            'robot': options.plant_robot or options.robot,
             'start_steering': [float(s) for s in options.start_steering]}}
 
 

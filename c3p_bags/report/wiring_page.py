@@ -33,6 +33,10 @@ class CommissioningReport(NamedTuple):
     assumed : sequence of str
     nodes : dict
         Device of each channel in words, by the joint it is taken for.
+    measured : sequence of str
+        Lengths, zeros, masses, friction and delay with their intervals.
+    drives : sequence of str
+        Confirming drives and their errors.
     """
 
     robot: CasterRobot
@@ -43,6 +47,8 @@ class CommissioningReport(NamedTuple):
     others: Sequence[tuple[str, float]]
     assumed: Sequence[str]
     nodes: dict[str, str]
+    measured: Sequence[str] = ()
+    drives: Sequence[str] = ()
 
 
 def wiring_page(report: CommissioningReport) -> Markup:
@@ -63,6 +69,8 @@ def wiring_page(report: CommissioningReport) -> Markup:
                         'wiring', 'wiring as described and as found'))),
         ('hand', 'To be changed by hand', _list(report.by_hand)),
         ('parameters', 'Parameters', _table(report.parameters)),
+        ('measured', 'Measured, with 95 % intervals', _list(report.measured)),
+        ('drives', 'Confirming drives', _list(report.drives)),
         ('others', 'Next explanations', _list(
             f'{text} (probability {p:.2g})' for text, p in report.others)),
         ('assumed', 'Assumed, not measured', _list(report.assumed))]

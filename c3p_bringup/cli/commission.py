@@ -27,7 +27,8 @@ from c3p_bringup.cli.common import (
 DESCRIPTION = """\
 Find how a robot is wired: which encoder and motor is which joint, signs, zeros and gears; write a
 parameter file that makes it right, and a page. On its own it moves each motor by a few
-centimetres, at 0.12 m/s at most, on one square metre of floor; with --by-hand its motors are off
+centimetres, at 0.12 m/s at most, on one square metre of floor, then drives on the spot and writes
+a robot file with radii, offsets, zeros, masses and friction; with --by-hand its motors are off
 and you turn each joint. Nothing is written that does not explain what was measured."""
 
 # least free floor around the robot, m
@@ -49,7 +50,10 @@ def add_commission(commands: Any) -> None:
     command.add_argument('--free', type=positive, metavar='M',
                          help=f'side of the free square of floor around the robot, {FREE:g} m or '
                               'more: required before it moves on its own')
-    command.add_argument('--time', type=positive, default=120.0, metavar='S',
+    command.add_argument('--wiring-only', action='store_true',
+                         help='no drive on the spot after the motions: lengths, zeros, masses and '
+                              'friction stay as described')
+    command.add_argument('--time', type=positive, default=300.0, metavar='S',
                          help='time limit of the motions (default: %(default)s)')
     command.add_argument('--key', action='store_true',
                          help='move only while the space bar is held, in a terminal')
@@ -77,7 +81,7 @@ def add_commission(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry the command out; return the exit code."""
-    from c3p_bringup.commission.results import figures, summary, write_results
+    from c3p_bringup.commission.results import figures, summary, write_page, write_results
     from c3p_description.reading.loader import load_casters
 
     robot = load_casters(arguments.robot)
@@ -91,32 +95,36 @@ def run(arguments: argparse.Namespace) -> int:
                          'parameters to its nodes, and drive 1 m with them')
     make_places(arguments.out, arguments.json)
     try:
-        found = _found(arguments, robot)
+        found, records = _found(arguments, robot)
     except ValueError as error:
         print(f'c3p commission: {error}; nothing was written', file=sys.stderr)
         return MISSED
     result = write_results(robot, arguments.robot, found, arguments.params_file, arguments.out,
-                           arguments.hardware != 'topics')
-    show(figures(robot, found, result), arguments.json, summary(found, result))
+                           arguments.hardware != 'topics', records)
     code = MISSED if result.corrections.by_hand else 0
+    drives: list[dict[str, Any]] = []
+    if arguments.confirm and not code:
+        drives = _confirm(arguments, result.files)
+        write_page(result.report._replace(drives=[one['text'] for one in drives]), arguments.out)
+        code = FAILED if any(one['missed'] for one in drives) else 0
+    show(figures(robot, found, result) | {'drives': drives}, arguments.json,
+         summary(found, result))
     if result.corrections.by_hand:
         again = f' with --params-file {file}' if (file := result.files.get('parameters')) else ''
         print(f'c3p commission: change that by hand, then run it again{again}', file=sys.stderr)
-    elif arguments.confirm:
-        code = _confirm(arguments, result.files.get('parameters'))
-    else:
-        _next(arguments, result.files.get('parameters'))
+    elif not arguments.confirm:
+        _next(arguments, result.files)
     return code
 
 
 def _found(arguments: argparse.Namespace, robot: Any) -> Any:
-    """Return the wiring."""
+    """Return the wiring, and the records for a calibration."""
     if arguments.by_hand:
         from c3p_bringup.commission.by_hand import commission_by_hand
 
         with _by_hand(arguments, robot) as (source, enter):
             return commission_by_hand(robot, source, math.radians(arguments.turn), enter, _say,
-                                      not arguments.no_push)
+                                      not arguments.no_push), []
     return _by_itself(arguments, robot)
 
 
@@ -203,7 +211,12 @@ def _emulated_hand(hand: Any, turn: float) -> Callable[[str, int], Callable[[], 
 
 def _by_itself(arguments: argparse.Namespace, robot: Any) -> Any:
     from c3p_bringup.commission.angles import card_angles, topic_angles
-    from c3p_bringup.commission.by_itself import Motors, commission_by_itself, settle_by_pushes
+    from c3p_bringup.commission.by_itself import (
+        Motors,
+        commission_by_itself,
+        drive_by_itself,
+        settle_by_pushes,
+    )
     from c3p_bringup.commission.held_key import held_key
     from c3p_bringup.commission.motors import MotionLoop, move_by_cards, move_by_topics
     from c3p_kinematics.commissioning.motions import WiringMotions
@@ -219,30 +232,30 @@ def _by_itself(arguments: argparse.Namespace, robot: Any) -> Any:
             _say(f'  {time.monotonic() - begun:5.1f} s  {text}')
 
     with held_key(arguments.key) as held:
-        def move(going: Any, carry_out: Callable[[MotionLoop], None]) -> None:
-            carry_out(MotionLoop(robot, going, held,
-                                 arguments.time - (time.monotonic() - begun)))
+        def moved(carry_out: Callable[[MotionLoop], None]) -> tuple[Any, Any]:
+            """Return the wiring, and the records of motions and drive."""
+            motors = Motors(lambda going: carry_out(MotionLoop(
+                robot, going, held, arguments.time - (time.monotonic() - begun))), _say)
+            found = commission_by_itself(robot, motions, motors)
+            return found, [] if arguments.wiring_only else drive_by_itself(
+                robot, motions, found, motors)
 
         if arguments.hardware == 'topics':
             topics = (arguments.joint_states, arguments.wheel_effort)
-            found = commission_by_itself(robot, motions, Motors(
-                lambda going: move(going, lambda loop: move_by_topics(robot, topics, loop, shown)),
-                _say))
+            found, records = moved(lambda loop: move_by_topics(robot, topics, loop, shown))
         else:
             with _bus(arguments, robot) as (address, plant):
                 values = _values(arguments)
-                found = commission_by_itself(robot, motions, Motors(
-                    lambda going: move(going, lambda loop: move_by_cards(
-                        robot, address, values, loop, shown)), _say))
+                found, records = moved(
+                    lambda loop: move_by_cards(robot, address, values, loop, shown))
                 if found.undecided:
                     enter = _person() if plant is None else _emulated_hand(plant.take_over(), 0.0)
                     with card_angles(robot, address, _cards(arguments, robot)[1]) as source:
-                        return settle_by_pushes(robot, found, source, enter, _say)
-                return found
-    if found.undecided:
+                        return settle_by_pushes(robot, found, source, enter, _say), records
+    if arguments.hardware == 'topics' and found.undecided:
         with topic_angles(robot, arguments.joint_states) as source:
-            return settle_by_pushes(robot, found, source, _person(), _say)
-    return found
+            found = settle_by_pushes(robot, found, source, _person(), _say)
+    return found, records
 
 
 @contextmanager
@@ -251,13 +264,10 @@ def _bus(arguments: argparse.Namespace, robot: Any) -> Iterator[tuple[Any, Any]]
     if arguments.hardware != 'emulated':
         yield _cards(arguments, robot)[0], None
         return
-    from c3p_bringup.commission.emulated import emulated_bus
+    from c3p_bringup.commission.emulated import emulated_bus, emulated_plant
     from c3p_hardware.emulator.hand import HandAfterMotors
-    from c3p_simulation.make_plant import make_plant
 
-    true = make_plant('analytic', robot)
-    true.reset(steering=[0.7 - 0.9 * i for i in range(robot.count)])
-    plant = HandAfterMotors(true)
+    plant = HandAfterMotors(emulated_plant(robot, arguments.params_file))
     with emulated_bus(robot, plant, arguments.params_file) as (address, _):
         yield address, plant
 
@@ -266,32 +276,38 @@ def _files(arguments: argparse.Namespace, written: str | None) -> list[Path]:
     return [*arguments.params_file, *([Path(written)] if written else [])]
 
 
-def _next(arguments: argparse.Namespace, written: str | None) -> None:
+def _next(arguments: argparse.Namespace, written: dict[str, str]) -> None:
     """Print what comes next."""
+    name = written.get('robot', arguments.robot)
+    robot = '' if name == 'c3p' else f' --robot {name}'
     if arguments.hardware == 'topics':
+        if 'robot' in written:
+            _say(f'next: start the nodes with robot:={name}')
         return
-    files = ' '.join(f'--params-file {file}' for file in _files(arguments, written))
-    robot = '' if arguments.robot == 'c3p' else f' --robot {arguments.robot}'
+    files = ' '.join(f'--params-file {file}'
+                     for file in _files(arguments, written.get('parameters')))
     if arguments.hardware == 'emulated':
         _say(f'next: c3p drive 1 0 0{robot} --hardware emulated {files}')
     elif written:
-        _say(f'next: c3p can scan {files}; then the nodes with these parameters')
+        _say(f'next: c3p can scan {files}; then the nodes with these parameters{robot}')
 
 
-def _confirm(arguments: argparse.Namespace, written: str | None) -> int:
-    """Drive 1 m and a turn with the written parameters; return the exit code."""
+def _confirm(arguments: argparse.Namespace, written: dict[str, str]) -> list[dict[str, Any]]:
+    """Drive 1 m and a turn with the written files; return what came of it."""
     from c3p_bringup.drive import drive
     from c3p_bringup.options import DriveOptions
 
+    drives = []
     for goal in ((0.0, 1.0, 0.0), (0.0, 0.0, math.pi / 2)):
         metrics = drive(DriveOptions(
-            goal=goal, out=arguments.out / 'drive', robot=arguments.robot, hardware='emulated',
-            parameters=_files(arguments, written)), announce=_say)
+            goal=goal, out=arguments.out / 'drive', robot=written.get('robot', arguments.robot),
+            plant_robot=arguments.robot, hardware='emulated',
+            parameters=_files(arguments, written.get('parameters'))), announce=_say)
         error = metrics.get('ground_truth_final_error_m')
-        words = f'x {goal[0]:g} m, y {goal[1]:g} m, yaw {math.degrees(goal[2]):.0f}°'
-        if metrics.get('missed'):
-            _say(f'  drive to {words}: MISSED, {metrics["missed"]}')
-            return FAILED
-        _say(f'  drive to {words}: reached'
-             + ('' if error is None else f', true error {100 * error:.2f} cm'))
-    return 0
+        words = (f'drive to x {goal[0]:g} m, y {goal[1]:g} m, yaw {math.degrees(goal[2]):.0f}°: '
+                 + (f'MISSED, {metrics["missed"]}' if metrics.get('missed') else 'reached')
+                 + ('' if error is None else f', true error {100 * error:.2f} cm'))
+        _say(f'  {words}')
+        drives.append({'goal': list(goal), 'missed': metrics.get('missed'),
+                       'true_error_m': error, 'text': words})
+    return drives

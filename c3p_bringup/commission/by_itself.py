@@ -12,7 +12,8 @@ import numpy as np
 from c3p_bringup.commission.angles import AngleSource
 from c3p_bringup.commission.motors import MotionError, record_of
 from c3p_description.model import CasterRobot
-from c3p_kinematics.commissioning.assignment import FoundWiring
+from c3p_experiments.commissioning.small_drive import SmallDrive, torque_needed
+from c3p_kinematics.commissioning.assignment import FoundWiring, WiringRecord
 from c3p_kinematics.commissioning.motions import WiringMotions
 from c3p_kinematics.commissioning.search import find_wiring, settle
 from c3p_kinematics.commissioning.ties import separated
@@ -31,12 +32,12 @@ class Motors(NamedTuple):
     Attributes
     ----------
     move : callable
-        Carries out the motions of a `WiringMotions`; MotionError when they end before.
+        Carries out a `WiringMotions` or a `SmallDrive`; MotionError when it ends before.
     show : callable
         Prints a line.
     """
 
-    move: Callable[[WiringMotions], None]
+    move: Callable[[WiringMotions | SmallDrive], None]
     show: Callable[[str], None]
 
 
@@ -65,6 +66,28 @@ def commission_by_itself(robot: CasterRobot, motions: WiringMotions, motors: Mot
         motors.move(motions)
         found = find_wiring(robot, record_of(motions))
     return found
+
+
+def drive_by_itself(robot: CasterRobot, motions: WiringMotions, found: FoundWiring,
+                    motors: Motors) -> list[WiringRecord]:
+    """
+    Drive slowly on the spot with a wiring that was found; return records for a calibration.
+
+    They are those of motions and drive; empty, with the reason shown, where it cannot drive.
+    """
+    if not separated(found):
+        motors.show('  no drive on the spot: the wiring is not known well enough')
+        return []
+    record = record_of(motions)
+    drive = SmallDrive(robot, found.assignment, torque_needed(record))
+    motors.show('  drive on the spot, for lengths, zeros, masses and friction')
+    try:
+        motors.move(drive)
+    except MotionError as error:
+        motors.show(f'  the drive on the spot has ended: {error}; nothing but the wiring is '
+                    'written')
+        return []
+    return [record, drive.record()]
 
 
 def settle_by_pushes(robot: CasterRobot, found: FoundWiring, source: AngleSource,

@@ -19,6 +19,14 @@ from c3p_hardware.emulator.parameters import NODE, devices_of, expected_cards, g
 from c3p_hardware.emulator.wiring import wired
 from c3p_hardware.tools.parameter_file import ANY, blocks
 from c3p_hardware.transport.can_bus import BusAddress
+from c3p_simulation.make_plant import PlantOptions, make_plant
+from c3p_simulation.plants.parameter_errors import ParameterErrors
+from c3p_simulation.plants.sensors import SensorSettings
+
+# parameters of the emulated cards that make the true robot another one than described
+PLANT_ERRORS = {'mass_error': 'mass', 'com_error': 'com', 'friction_error': 'friction',
+                'geometry_error': 'wheel_radius', 'steering_zero_error': 'steering_zero',
+                'seed': 'seed'}
 
 # numbers of the buses of this process
 _NUMBERS = itertools.count(1)
@@ -28,6 +36,28 @@ def wired_devices(robot: CasterRobot, files: Sequence[Path]) -> EmulatedDevices:
     """Return the emulated devices of parameter files, with their wiring."""
     expected = EmulatedDevices(**devices_of(expected_cards(files)))
     return wired(expected, given_wiring(files), robot)
+
+
+def emulated_plant(robot: CasterRobot, files: Sequence[Path]) -> Any:
+    """
+    Return the true robot behind emulated cards, with the model errors of parameter files.
+
+    It is that of a drive with these files: the node draws the same errors from the same seed.
+    """
+    found: dict[str, Any] = {}
+    for path in files:
+        for node, values in blocks(path):
+            if node == NODE or node in ANY:
+                found |= {name: value for name, value in values.items() if name in PLANT_ERRORS}
+    sizes = {PLANT_ERRORS[name]: float(value) for name, value in found.items() if name != 'seed'}
+    if 'wheel_radius' in sizes:
+        sizes['caster_offset'] = sizes['wheel_radius']
+    errors = ParameterErrors(**{'mass': 0.0, 'com': 0.0, **sizes})
+    plant = make_plant('analytic', robot, PlantOptions(
+        sensors=SensorSettings.ideal(), errors=errors if any(sizes.values()) else None,
+        seed=int(found.get('seed', 0))))
+    plant.reset(steering=[0.7 - 0.9 * i for i in range(robot.count)])
+    return plant
 
 
 @contextmanager

@@ -6,19 +6,23 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
+from c3p_experiments.commissioning.small_drive import SmallDrive
 from c3p_hardware.axes import card_settings
 from c3p_hardware.joint_sensing import SensedJoints
 from c3p_hardware.supervisor import ArmState
 from c3p_hardware.transport.can_bus import BusAddress
 from c3p_kinematics.commissioning.assignment import WiringRecord
 from c3p_kinematics.commissioning.motions import WiringMotions
+
+if TYPE_CHECKING:  # needs ROS
+    from c3p_ros.session import Session
 
 # time limit until joints arrive and the motors are enabled, s
 READY_WITHIN = 5.0
@@ -44,7 +48,7 @@ class MotionLoop:
     Parameters
     ----------
     robot : CasterRobot
-    motions : WiringMotions
+    motions : WiringMotions or SmallDrive
     held : callable
         Whether the operator holds the key.
     limit : float, s
@@ -62,8 +66,8 @@ class MotionLoop:
         The present motion in words.
     """
 
-    def __init__(self, robot: CasterRobot, motions: WiringMotions, held: Callable[[], bool],
-                 limit: float) -> None:
+    def __init__(self, robot: CasterRobot, motions: WiringMotions | SmallDrive,
+                 held: Callable[[], bool], limit: float) -> None:
         """Begin with zeros."""
         self._motions = motions
         self._held = held
@@ -153,7 +157,7 @@ def move_by_cards(robot: CasterRobot, address: BusAddress, values: Any, loop: Mo
 
 
 def move_by_topics(robot: CasterRobot, topics: tuple[str, str], loop: MotionLoop,
-                   show: Callable[[str], None]) -> None:
+                   show: Callable[[str], None], session: Session | None = None) -> None:
     """
     Carry out the motions of a robot on topics.
 
@@ -165,6 +169,8 @@ def move_by_topics(robot: CasterRobot, topics: tuple[str, str], loop: MotionLoop
     loop : MotionLoop
     show : callable
         Takes the present motion in words.
+    session : Session, optional
+        Default: one of its own.
 
     Raises
     ------
@@ -172,7 +178,7 @@ def move_by_topics(robot: CasterRobot, topics: tuple[str, str], loop: MotionLoop
         No joint states, another publisher of efforts, or an end before the motions were over;
         zeros were published.
     """
-    with _on_topics(robot, topics, loop) as (session, newest, others):
+    with _on_topics(robot, topics, loop, session) as (session, newest, others):
         end = time.monotonic() + READY_WITHIN
         session.until(lambda: newest() < LATE or time.monotonic() > end)
         if newest() >= LATE:
@@ -195,8 +201,9 @@ def move_by_topics(robot: CasterRobot, topics: tuple[str, str], loop: MotionLoop
 
 
 @contextmanager
-def _on_topics(robot: CasterRobot, topics: tuple[str, str], loop: MotionLoop
-               ) -> Iterator[tuple[Any, Callable[[], float], Callable[[], int]]]:
+def _on_topics(robot: CasterRobot, topics: tuple[str, str], loop: MotionLoop,
+               given: Session | None) -> Iterator[tuple[Any, Callable[[], float],
+                                                        Callable[[], int]]]:
     """Yield a session that answers joints by efforts, the age of joints, and other publishers."""
     import rclpy
     from sensor_msgs.msg import JointState
@@ -211,7 +218,7 @@ def _on_topics(robot: CasterRobot, topics: tuple[str, str], loop: MotionLoop
     read = READERS[JointState]()
     received = [-np.inf]
 
-    with Session([]) as session:
+    with nullcontext(given) if given is not None else Session([]) as session:
         node = session.add(rclpy.create_node, node_name='commission')
         publisher = node.create_publisher(JointState, topics[1], LATEST)
 

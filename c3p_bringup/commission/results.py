@@ -8,24 +8,45 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from c3p_bags.report.wiring_page import CommissioningReport, wiring_page
 from c3p_description.model import CasterRobot
+from c3p_experiments.commissioning.measured_robot import (
+    MeasuredRobot,
+    measured_lines,
+    measured_metrics,
+    measured_robot,
+    write_measured,
+)
 from c3p_hardware.axes import card_settings
 from c3p_hardware.tools.parameter_file import hardware_values, merged
-from c3p_hardware.tools.wiring_parameters import Corrections, corrections
-from c3p_kinematics.commissioning.assignment import Assignment, FoundWiring, channels_of
+from c3p_hardware.tools.wiring_parameters import Corrections, corrections, expressed
+from c3p_kinematics.commissioning.assignment import (
+    Assignment,
+    FoundWiring,
+    WiringRecord,
+    channels_of,
+)
+from c3p_kinematics.commissioning.ties import SMALL_GEAR, SMALL_ZERO
 from c3p_kinematics.commissioning.words import differences
 
 # files in the directory of results
 CARDS = 'cards.yaml'
+ROBOT = 'robot.yaml'
 PAGE = 'commissioning.html'
 
 # always so, and not measured here
 ASSUMED = (
-    'places of the casters, radii and caster offsets are those of the description: `c3p '
-    'calibrate` measures them',
     'a common factor of all gears, or of all radii, is not visible from inside: drive 1 m along a '
-    'tape, `c3p calibrate --distance`')
+    'tape, `c3p calibrate --distance`',
+    'torque constants, and so masses and friction up to a common factor, are those of the '
+    'parameters')
+
+# without a drive on the spot, and with one
+GEOMETRY_ASSUMED = ('places of the casters, radii and caster offsets are those of the '
+                    'description: `c3p calibrate` measures them')
+PLACES_ASSUMED = 'places of the pivots are within some millimetres of the description'
 
 
 class Commissioned(NamedTuple):
@@ -39,17 +60,24 @@ class Commissioned(NamedTuple):
     corrections : Corrections
     files : dict
         Written files, by kind.
+    report : CommissioningReport
+        Contents of the page.
+    measured : MeasuredRobot or None
+        What a drive on the spot shows.
     """
 
     lines: list[str]
     corrections: Corrections
     files: dict[str, str]
+    report: CommissioningReport
+    measured: MeasuredRobot | None
 
 
 def write_results(robot: CasterRobot, name: str, found: FoundWiring, files: Sequence[Path],
-                  out: Path, cards: bool = True) -> Commissioned:
+                  out: Path, cards: bool = True, records: Sequence[WiringRecord] = ()
+                  ) -> Commissioned:
     """
-    Write the parameter file that makes the wiring right, and the page.
+    Write the parameter file that makes the wiring right, the robot file, and the page.
 
     Parameters
     ----------
@@ -63,6 +91,9 @@ def write_results(robot: CasterRobot, name: str, found: FoundWiring, files: Sequ
         Existing directory.
     cards : bool
         The robot has CANopen cards; otherwise all corrections are made in its driver.
+    records : sequence of WiringRecord
+        Of motions and of a drive on the spot, which show lengths, masses and friction; empty
+        without one.
     """
     channels = channels_of(robot)
     lines = differences(robot, found.assignment, found.deviation)
@@ -70,22 +101,73 @@ def write_results(robot: CasterRobot, name: str, found: FoundWiring, files: Sequ
         values = hardware_values(files)
         mended = corrections(robot, values, channels, found.assignment)
         nodes = node_words(robot, values)
+        wiring = expressed(robot, values, channels, found.assignment)
+        resolution = _resolution(robot, values)
     else:
-        mended = Corrections({}, driver_lines(robot, found.assignment))
+        wiring = without_small(robot, found.assignment)
+        mended = Corrections({}, driver_lines(robot, wiring))
         nodes = {}
+        resolution = None
     written = {}
     if mended.parameters:
         file = out / CARDS
         file.write_text(parameter_text(name, lines, found, files, mended), encoding='utf-8')
         written['parameters'] = str(file)
+    measured = _measured(robot, name, wiring, records, resolution, out, written)
     others = [('; '.join(differences(robot, wiring)) or 'wired as described', p)
               for wiring, p in found.others]
-    report = CommissioningReport(robot, found, lines, mended.by_hand, mended.parameters, others,
-                          [*found.undecided, *ASSUMED], nodes)
+    known = measured is not None and measured.written
+    report = CommissioningReport(
+        robot, found, lines, mended.by_hand, mended.parameters, others,
+        [*found.undecided, PLACES_ASSUMED if known else GEOMETRY_ASSUMED, *ASSUMED,
+         *(measured.notes if measured else ())], nodes, measured_lines(measured) if measured
+        else ())
+    written['page'] = write_page(report, out)
+    return Commissioned(lines, mended, written, report, measured)
+
+
+def write_page(report: CommissioningReport, out: Path) -> str:
+    """Write the page of a commissioning into a directory; return its path."""
     page = out / PAGE
     page.write_text(wiring_page(report), encoding='utf-8')
-    written['page'] = str(page)
-    return Commissioned(lines, mended, written)
+    return str(page)
+
+
+def _resolution(robot: CasterRobot, values: Any) -> tuple[float, float]:
+    """Return the coarsest steps of the wheel and of the steering encoders, rad."""
+    settings = card_settings(robot, values)
+    wheels = max((2.0 * math.pi / (d.units.counts * abs(d.units.gear_ratio))
+                  for d in settings.drives), default=2.0 * math.pi / 2000)
+    axes = max((2.0 * math.pi / (e.counts * abs(e.gear_ratio)) for e in settings.encoders),
+               default=2.0 * math.pi / 4096)
+    return wheels, axes
+
+
+def _measured(robot: CasterRobot, name: str, wiring: Assignment, records: Sequence[WiringRecord],
+              resolution: tuple[float, float] | None, out: Path, written: dict[str, str]
+              ) -> MeasuredRobot | None:
+    """Measure the robot by its records, and write its file; None without records."""
+    if not records:
+        return None
+    measured = (measured_robot(robot, wiring, records) if resolution is None
+                else measured_robot(robot, wiring, records, resolution))
+    if measured.written:
+        file, covariance = write_measured(measured, name, out / ROBOT)
+        written['robot'] = str(file)
+        written['covariance'] = str(covariance)
+    return measured
+
+
+def without_small(robot: CasterRobot, assignment: Assignment) -> Assignment:
+    """
+    Return a wiring without gears and zeros so small that they are errors of the search.
+
+    Without such a limit each joint of a robot on topics would have to be changed.
+    """
+    sign = np.sign(assignment.gear)
+    small = np.abs(np.abs(assignment.gear) - 1.0) <= SMALL_GEAR
+    zero = np.where(np.abs(assignment.zero) <= SMALL_ZERO, 0.0, assignment.zero)
+    return assignment._replace(gear=np.where(small, sign, assignment.gear), zero=zero)
 
 
 def node_words(robot: CasterRobot, values: Any) -> dict[str, str]:
@@ -150,6 +232,9 @@ def summary(found: FoundWiring, result: Commissioned) -> str:
         '  found      everything is wired as described']
     lines.append(f'  certainty  probability {found.probability:.4f}, residual '
                  f'{found.residual:.2f} of its noise')
+    if result.measured is not None:
+        lines += [f'  measured   {line}' for line in measured_lines(result.measured)]
+        lines += [f'  not found  {note}' for note in result.measured.notes]
     lines += [f'  undecided  {text}' for text in found.undecided]
     lines += [f'  BY HAND    {text}' for text in result.corrections.by_hand]
     lines += [f'  {kind:10} {file}' for kind, file in result.files.items()]
@@ -174,4 +259,5 @@ def figures(robot: CasterRobot, found: FoundWiring, result: Commissioned) -> dic
     return {'robot': robot.name, 'found': result.lines, 'probability': found.probability,
             'residual': found.residual, 'undecided': list(found.undecided), 'joints': joints,
             'parameters': result.corrections.parameters, 'by_hand': result.corrections.by_hand,
+            'measured': None if result.measured is None else measured_metrics(result.measured),
             'files': result.files}

@@ -127,12 +127,17 @@ def measured_robot(robot: CasterRobot, wiring: Assignment, records: Sequence[Wir
     """
     notes: list[str] = []
     calibration = None
-    settings = CalibrationSettings(BUILT, *resolution, skew=SKEW)
     recordings = [joints_of(record, wiring) for record in records]
-    try:
-        calibration = explained_calibration(robot, recordings, settings=settings)
-    except CalibrationError as error:
-        notes.append(f'lengths and zeros: {error}')
+    # ages of joints are not always told from lengths
+    for skew in (SKEW, 0.0):
+        settings = CalibrationSettings(BUILT, *resolution, skew=skew)
+        try:
+            calibration = explained_calibration(robot, recordings, settings=settings)
+            break
+        except CalibrationError as error:
+            reason = f'{error}'
+    else:
+        notes.append(f'lengths and zeros: {reason}')
     if calibration is not None and calibration.rms_after > DOUBTFUL:
         notes.append(f'lengths and zeros: residuals are {calibration.rms_after:.1f} times their '
                      f'noise, {DOUBTFUL:g} at most: wheels slip, or the description lacks '

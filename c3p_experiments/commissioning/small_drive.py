@@ -48,8 +48,8 @@ OVER = 2.0
 # longest step that is taken as one of the drive, s
 LONGEST_STEP = 0.1
 
-# distance from the reference from which it waits, m, and where it goes on at LEAST_PACE: in another
-# direction casters that block each other let go. The yaw counts by the farthest pivot
+# distance from the reference from which it waits, m, and where it goes on at LEAST_PACE: in
+# another direction casters that block each other let go. The yaw counts by the farthest pivot
 WAITS = 0.02, 0.06
 LEAST_PACE = 0.3
 

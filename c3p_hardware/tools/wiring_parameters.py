@@ -82,6 +82,43 @@ def corrections(robot: CasterRobot, values: Any, channels: ChannelNames, assignm
     return Corrections(parameters, list(dict.fromkeys(by_hand)))
 
 
+def expressed(robot: CasterRobot, values: Any, channels: ChannelNames, assignment: Assignment
+              ) -> Assignment:
+    """
+    Return the wiring as the corrected parameters express it.
+
+    Gears within `SAME_GEAR` stay as they are, and zeros are whole counts: what is left is for a
+    calibration.
+
+    Parameters
+    ----------
+    robot, values, channels, assignment
+        As for `corrections`.
+    """
+    settings = card_settings(robot, values)
+    drives = {drive.joint: drive for drive in settings.drives}
+    encoders = {encoder.joint: encoder for encoder in settings.encoders}
+    gear = assignment.gear.copy()
+    zero = assignment.zero.copy()
+    for k, joint in enumerate([*robot.steering_joints, *robot.wheel_joints]):
+        source = assignment.encoder_of[k]
+        if source == NONE:
+            continue
+        name = channels.encoders[source]
+        if joint in encoders and name in encoders:
+            found = encoders[name]
+            row = _encoder_row(joint, k, encoders, channels, assignment, [])
+            gear[k] = _sign(assignment.gear[k]) * found.gear_ratio / row['gear_ratio']
+            counts = row['directions'] * found.counts * row['gear_ratio'] / (2 * math.pi)
+            # zeros of a range of several turns differ by whole turns
+            zero[k] = math.remainder((found.zero - row['zeros']) / counts, 2 * math.pi)
+        elif joint not in encoders and name in drives:
+            ratio = drives[name].units.gear_ratio
+            gear[k] = (_sign(assignment.gear[k]) * ratio
+                       / _ratio(ratio, float(assignment.gear[k])))
+    return assignment._replace(gear=gear, zero=zero)
+
+
 def _sign(number: float) -> int:
     return -1 if number < 0.0 else 1
 
