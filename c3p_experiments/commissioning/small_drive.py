@@ -26,7 +26,6 @@ from c3p_kinematics.casters import inverse
 from c3p_kinematics.commissioning.assignment import NONE, Assignment, WiringRecord, channels_of
 from c3p_kinematics.commissioning.motions import MotionStep
 from c3p_kinematics.odometry import Odometry, OdometrySettings
-from c3p_kinematics.rolling import rolling_rates
 from c3p_kinematics.se2 import to_body, wrap
 
 # torques of a motor are in proportion to the error of its rate: as a robot of this mass on that
@@ -236,7 +235,10 @@ class SmallDrive:
         joints = self._wiring.angles(angles[None])[0]
         unknown = np.full(n, np.nan)
         estimate = self._odometry.step(time, joints[:n], joints[n:], unknown, unknown)
-        speed = self._speed(time, joints)
+        joint_rates = self._rates(time, joints)
+        fast = np.abs(joint_rates) * self._arm
+        # a caster rolls and turns at once: a bound of the speed of the pivots
+        speed = float(np.hypot(fast[:n].max(), fast[n:].max()))
         if not held:
             self._sum[:] = 0.0
             return self._still
@@ -256,8 +258,7 @@ class SmallDrive:
         bound = np.array([largest, largest, largest / self._farthest])
         twist = to_body(estimate.pose[2], pace * velocity + np.clip(GAIN * error, -bound, bound))
         wheel, steering, _ = inverse(self._robot, joints[:n], twist)
-        rolling = rolling_rates(self._robot, joints[:n], estimate.twist)
-        rates = np.concatenate([rolling.wheel_rate, rolling.steering_rate])[:len(self._sum)]
+        rates = np.roll(joint_rates, n)[:len(self._sum)]
         lack = self._gain * (np.concatenate([wheel, steering])[:len(rates)] - rates)
         self._sum = np.clip((self._sum + PERSISTENCE * lack * passed) * math.exp(-passed / MEMORY),
                             -self._limit, self._limit)
@@ -279,16 +280,15 @@ class SmallDrive:
                              'motor that does not obey, an obstacle, or a wheel in the air')
         return bool(self._stopped)
 
-    def _speed(self, time: float, joints: Array) -> float:
-        """Return a bound of the speed of the pivots over the last window, m/s."""
+    def _rates(self, time: float, joints: Array) -> Array:
+        """Return the rates (2n,) of the joints over the last window, rad/s."""
         recent = self._recent
         recent.append((time, joints))
         while len(recent) > 2 and time - recent[1][0] >= SPEED_WINDOW:
             recent.popleft()
+        # stamps of one batch do not measure a speed
         passed = max(time - recent[0][0], 0.5 * SPEED_WINDOW)
-        speeds = np.abs(joints - recent[0][1]) * self._arm / passed
-        n = self._robot.count
-        return float(np.hypot(speeds[:n].max(), speeds[n:].max()))
+        return (joints - recent[0][1]) / passed
 
     def _channel_torques(self, effort: Array) -> Array:
         """Return the torques (m,) of the motor channels for efforts of the joints, N·m."""

@@ -97,7 +97,7 @@ def test_a_robot_on_topics_moves_and_its_wiring_is_found():
         # somebody else commands as well
         session.add(rclpy.create_node, node_name='other').create_publisher(
             JointState, TOPICS[1], LATEST)
-        with pytest.raises(MotionError, match='wheel_effort: 1 other publishers'):
+        with pytest.raises(MotionError, match='wheel_effort: . other publishers'):
             move(WiringMotions(C3P))
 
 
