@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
+from c3p_experiments.commissioning.small_drive import SmallDrive
 from c3p_experiments.commissioning.wired import (
     channels_measured,
     efforts_of,
@@ -99,10 +100,18 @@ class WiringTrial(NamedTuple):
     text: str
 
 
-class _Bench:
-    """Plant behind a wiring, with the truth that is watched."""
+class WiringBench:
+    """
+    Plant behind a wiring, with the truth that is watched.
+
+    Attributes
+    ----------
+    fastest, farthest : float, m/s and m
+        Of the pivots, and of the centre from its start.
+    """
 
     def __init__(self, robot: CasterRobot, wiring: Assignment, plant: Plant) -> None:
+        """Stand."""
         self.robot = robot
         self.wiring = wiring
         self.plant = plant
@@ -111,15 +120,18 @@ class _Bench:
         self.farthest = 0.0
 
     def measured(self) -> Array:
+        """Return the angles of the encoder channels."""
         return channels_measured(self.wiring, np.concatenate(
             [self.sample.steering, self.sample.wheel_angle]))
 
     def step(self, ordered: Array) -> None:
+        """Hold the torques of the motor channels for a period."""
         sample = self.plant.step(efforts_of(self.robot, self.wiring, ordered), PERIOD)
         if sample is not None:
             self.sample = sample
 
     def watch(self) -> None:
+        """Keep the largest speed and distance."""
         truth = self.plant.truth()
         vx, vy, turn = truth.twist
         hips = self.robot.hip_position
@@ -127,7 +139,7 @@ class _Bench:
                                                         vy + turn * hips[:, 0]).max()))
         self.farthest = max(self.farthest, float(np.hypot(*truth.pose[:2])))
 
-    def move(self, motions: WiringMotions) -> str:
+    def move(self, motions: WiringMotions | SmallDrive) -> str:
         """Carry the motions out; return the reason of a stop."""
         while True:
             orders = motions.step(self.sample.time, self.measured())
@@ -191,6 +203,24 @@ def judged(true: Assignment, found: FoundWiring) -> str:
     return WRONG
 
 
+def searched(bench: WiringBench, seed: int) -> tuple[FoundWiring, WiringMotions, str, int]:
+    """
+    Return the wiring, its motions, the reason of a stop, and the number of added motions.
+
+    WiringError: nothing explains the motions.
+    """
+    motions = WiringMotions(bench.robot, seed=seed)
+    text = bench.move(motions)
+    added = 0
+    found = find_wiring(bench.robot, motions.record())
+    while not separated(found) and added < MOST_ADDED and not motions.spent and not text:
+        motions.extend(seed + 1000 * (1 + added))
+        added += 1
+        text = bench.move(motions)
+        found = find_wiring(bench.robot, motions.record())
+    return found, motions, text, added
+
+
 def trial(name: str, seed: int) -> WiringTrial:
     """Carry out one trial: even seeds draw few wrong parts, odd ones everything."""
     robot = robot_named(name)
@@ -201,20 +231,11 @@ def trial(name: str, seed: int) -> WiringTrial:
     plant = make_plant('analytic' if robot.count == 2 else 'mujoco', robot,
                        PlantOptions(sensors=SensorSettings.real(), seed=seed))
     plant.reset(steering=rng.uniform(-np.pi, np.pi, robot.count))
-    bench = _Bench(robot, true, plant)
-    motions = WiringMotions(robot, seed=seed)
-    text = bench.move(motions)
-    added = 0
+    bench = WiringBench(robot, true, plant)
     try:
-        found = find_wiring(robot, motions.record())
-        while (not separated(found) and added < MOST_ADDED and not motions.spent and not text):
-            motions.extend(seed + 1000 * (1 + added))
-            added += 1
-            text = bench.move(motions)
-            found = find_wiring(robot, motions.record())
+        found, _, text, added = searched(bench, seed)
     except WiringError as error:
-        return _result(name, seed, drawn, bench, (REFUSED, REFUSED), added=added,
-                       text=text or str(error))
+        return _result(name, seed, drawn, bench, (REFUSED, REFUSED), 0, str(error))
     before = judged(true, found)
     time = bench.plant.time
     moved = bench.fastest, bench.farthest
@@ -230,7 +251,7 @@ def trial(name: str, seed: int) -> WiringTrial:
                            time=time)
 
 
-def _result(name: str, seed: int, drawn: str, bench: _Bench, verdicts: tuple[str, str],
+def _result(name: str, seed: int, drawn: str, bench: WiringBench, verdicts: tuple[str, str],
             added: int, text: str) -> WiringTrial:
     nan = float('nan')
     return WiringTrial(name, seed, drawn, *verdicts, nan, nan, nan, bench.fastest, bench.farthest,
