@@ -85,6 +85,22 @@ class WiringRecord(NamedTuple):
     ordered: Array
 
 
+class WiringPush(NamedTuple):
+    """
+    A push by hand, straight in a direction and without a turn.
+
+    Attributes
+    ----------
+    measured : (T, k) ndarray, rad
+        Angles of the encoder channels meanwhile.
+    direction : (2,) ndarray
+        In ``base_link``, of length 1: (0, 1) is along +Y.
+    """
+
+    measured: Array
+    direction: Array
+
+
 class FoundWiring(NamedTuple):
     """
     Result of a search.
@@ -104,6 +120,10 @@ class FoundWiring(NamedTuple):
     residual : float
         Root mean square of the residuals of rolling by their noise; about 1 where it explains the
         record.
+    record : WiringRecord, optional
+        Motions that were searched.
+    pushes : tuple of WiringPush
+        By which it was settled.
     """
 
     assignment: Assignment
@@ -112,6 +132,8 @@ class FoundWiring(NamedTuple):
     others: tuple[tuple[Assignment, float], ...]
     undecided: tuple[str, ...]
     residual: float
+    record: WiringRecord | None = None
+    pushes: tuple[WiringPush, ...] = ()
 
 
 def channels_of(robot: CasterRobot) -> ChannelNames:

@@ -10,7 +10,8 @@ with c_k = e^{jζ_k}, the displacement Δz = Δx + jΔy and the turn Δφ of the
 ``base_link``, the pivot p_k, the zero ζ_k of the steering encoder and the gear g_k of the wheel
 encoder, with its sign (`c3p_kinematics.casters` in complex numbers, u + js = (v + jω p) e^{−jθ}).
 A window has 2n equations for three unknowns of its own, which are eliminated; the zeros and gears
-are common.
+are common. Of a push by hand the direction is known as well: `Known` adds two equations, that
+across it and that of the turn.
 """
 
 from __future__ import annotations
@@ -45,6 +46,20 @@ class Signals(NamedTuple):
     facing: Array
 
 
+class Known(NamedTuple):
+    """
+    What is known of the motion of W windows.
+
+    Attributes
+    ----------
+    rows : (W, 2, 3) ndarray
+        Equations rows · (Δx, Δy, Δφ) = 0, in units of the residuals of rolling; 0 where the motion
+        is free.
+    """
+
+    rows: Array
+
+
 class Fit(NamedTuple):
     """
     Fit of H wirings.
@@ -72,12 +87,13 @@ def _real(values: Array) -> Array:
     return np.concatenate([values.real, values.imag], axis=-1)
 
 
-def _motion_of(modules: Modules, signals: Signals, zero: Array, gear: Array
-              ) -> tuple[Array, Array, Array, Array]:
+def _motion_of(modules: Modules, signals: Signals, zero: Array, gear: Array,
+               known: Known | None) -> tuple[Array, Array, Array, Array]:
     """
     Return the motion of each window (H, W, 3), the residuals (H, W, 2n), and both parts of them.
 
-    The parts are the right-hand side (complex, H, W, n), and the columns (H, W, 2n, 3).
+    The parts are the right-hand side (complex, H, W, n), and the columns (H, W, 2n, 3). With
+    `known` motions there are 2n + 2 residuals and columns.
     """
     c = np.exp(1j * zero)[:, None, :]
     right = c * (1j * modules.radius * gear[:, None, :] * signals.rolled
@@ -86,6 +102,10 @@ def _motion_of(modules: Modules, signals: Signals, zero: Array, gear: Array
     columns = np.stack([_real(np.ones_like(lever)), _real(1j * np.ones_like(lever)),
                         _real(lever)], axis=-1)
     y = _real(right)
+    if known is not None:
+        columns = np.concatenate([columns, np.broadcast_to(
+            known.rows, (len(zero), *known.rows.shape))], axis=2)
+        y = np.concatenate([y, np.zeros((*y.shape[:2], 2))], axis=2)
     gram = np.einsum('hwki,hwkj->hwij', columns, columns)
     motion = np.linalg.solve(gram, np.einsum('hwki,hwk->hwi', columns, y)[..., None])[..., 0]
     residual = np.einsum('hwki,hwi->hwk', columns, motion) - y
@@ -93,7 +113,7 @@ def _motion_of(modules: Modules, signals: Signals, zero: Array, gear: Array
 
 
 def fit(modules: Modules, signals: Signals, start: tuple[Array, Array], rounds: int,
-        weight: float = 0.0) -> Fit:
+        weight: float = 0.0, known: Known | None = None) -> Fit:
     """
     Return zeros and gears by Gauss-Newton steps with step control.
 
@@ -108,6 +128,8 @@ def fit(modules: Modules, signals: Signals, start: tuple[Array, Array], rounds: 
     rounds : int
     weight : float, m²
         Of the squared logarithms of the gears: prior knowledge that they are about 1.
+    known : Known, optional
+        Of the motion of the windows.
     """
     zero, gear = start
     count = zero.shape[1]
@@ -115,7 +137,7 @@ def fit(modules: Modules, signals: Signals, start: tuple[Array, Array], rounds: 
     zero = zero.copy()
     gear = gear.copy()
     sign = np.sign(gear)
-    motion, residual, right, columns = _motion_of(modules, signals, zero, gear)
+    motion, residual, right, columns = _motion_of(modules, signals, zero, gear, known)
     squares = _squares(residual, gear, weight)
     normal = np.zeros((len(zero), 2 * count, 2 * count))
     own = np.arange(count, 2 * count)
@@ -134,7 +156,7 @@ def fit(modules: Modules, signals: Signals, start: tuple[Array, Array], rounds: 
         logs = np.log(np.abs(gear)) + np.clip(step[:, count:], -0.2, 0.2)
         bound = np.log(LARGEST_GEAR)
         trial_gear = sign * np.exp(np.clip(logs, -bound, bound))
-        trial = _motion_of(modules, signals, trial_zero, trial_gear)
+        trial = _motion_of(modules, signals, trial_zero, trial_gear, known)
         trial_squares = _squares(trial[1], trial_gear, weight)
         better = trial_squares <= squares
         damping = np.where(better, 0.2 * damping, 10.0 * damping)
@@ -162,7 +184,7 @@ def _normal(modules: Modules, signals: Signals, zero: Array, gear: Array,
     by_zero = 1j * (1j * turn * (modules.beside - 1j * modules.offset) * c * signals.facing
                     - right)
     by_gear = -1j * c * modules.radius * gear[:, None, :] * signals.rolled
-    jacobian = np.zeros((hypotheses, windows, 2 * count, 2 * count))
+    jacobian = np.zeros((hypotheses, windows, columns.shape[2], 2 * count))
     index = np.arange(count)
     for first, values in ((0, by_zero), (count, by_gear)):
         jacobian[:, :, index, first + index] = values.real

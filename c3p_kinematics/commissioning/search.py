@@ -17,6 +17,7 @@ its own encoders, when it is turned or mirrored. They share the likelihood and d
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -28,6 +29,7 @@ from c3p_kinematics.commissioning.assignment import (
     NONE,
     Assignment,
     FoundWiring,
+    WiringPush,
     WiringRecord,
     channels_of,
     require_following,
@@ -35,6 +37,7 @@ from c3p_kinematics.commissioning.assignment import (
 from c3p_kinematics.commissioning.motors import MotionWindows, MotorWirings, search_motors
 from c3p_kinematics.commissioning.orders import Orders, search_orders
 from c3p_kinematics.commissioning.patterns import arms_of
+from c3p_kinematics.commissioning.pushes import NEAR, PushedWindows, moves_so, with_pushes
 from c3p_kinematics.commissioning.rolling_fit import Fit, Modules, Signals, fit
 from c3p_kinematics.commissioning.ties import parts_wrong, undecided
 from c3p_kinematics.commissioning.windows import Windows, windows_of
@@ -131,8 +134,8 @@ def signals_of(windows: Windows, orders: Orders) -> Signals:
                    np.where(back, facing.conj(), facing))
 
 
-def find_wiring(robot: CasterRobot, record: WiringRecord, settings: SearchSettings | None = None
-                ) -> FoundWiring:
+def find_wiring(robot: CasterRobot, record: WiringRecord, settings: SearchSettings | None = None,
+                pushes: Sequence[WiringPush] = ()) -> FoundWiring:
     """
     Return the wiring that explains a record, with its probability, and what is not decided.
 
@@ -144,11 +147,14 @@ def find_wiring(robot: CasterRobot, record: WiringRecord, settings: SearchSettin
         Of `WiringMotions`. Without torques, as of a robot that is pushed by hand, the joints have
         no motors in what is found.
     settings : SearchSettings, optional
+    pushes : sequence of WiringPush
+        By hand, after the motions.
 
     Raises
     ------
     WiringError
-        A dead encoder, a record that is too short, or one that no wiring explains.
+        A dead encoder, a record that is too short, one that no wiring explains, or pushes that no
+        wiring follows.
     ValueError
         A robot whose wiring is not found so.
     """
@@ -172,7 +178,9 @@ def find_wiring(robot: CasterRobot, record: WiringRecord, settings: SearchSettin
         dead = channels.encoders[int(np.argmin(way))]
         raise WiringError(f'encoder {dead} does not count while others travel '
                           f'{way.max():.2f} m: check its cable and its supply')
-    ranked = _rank(modules_of(robot), windows, s)
+    noise = float(np.hypot(s.count_error, s.path_error * s.window))
+    pushed = with_pushes(windows, pushes, arm, s.window, (noise, _lever(robot)))
+    ranked = _rank(modules_of(robot), pushed, s, pushes)
     if ranked.residual[0] > s.refused:
         raise WiringError(
             f'no wiring explains the motion: the best leaves {ranked.residual[0]:.1f} times the '
@@ -180,29 +188,46 @@ def find_wiring(robot: CasterRobot, record: WiringRecord, settings: SearchSettin
             'compare offsets, radii and pivots of the description, and whether a wheel slips or '
             'an encoder is loose')
     # forces change faster than zeros and gears show
-    return _found(robot, record, windows_of(measured, arm, 0.5 * s.window), ranked)
+    found = _found(robot, record, windows_of(measured, arm, 0.5 * s.window), ranked)
+    return found._replace(record=record, pushes=tuple(pushes))
 
 
-def _rank(modules: Modules, windows: Windows, s: SearchSettings) -> _Ranked:
+def _lever(robot: CasterRobot) -> float:
+    """Return the distance of the pivots from the centre, rms, m."""
+    return float(np.sqrt((robot.hip_position ** 2).sum(1).mean()))
+
+
+def _rank(modules: Modules, pushed: PushedWindows, s: SearchSettings,
+          pushes: Sequence[WiringPush]) -> _Ranked:
     """Return the wirings of the encoders, the most likely first."""
+    windows = pushed.windows
     orders = _chosen(search_orders(modules, windows, s.kept), slice(0, s.fitted))
     signals = signals_of(windows, orders)
     # without the term in d the factors have no sign: zeros may be turned by 180°
     noise = np.hypot(s.count_error, s.path_error * s.window)
     weight = (noise / GEAR_SPREAD) ** 2
-    first = [fit(modules, signals, (orders.zero + turn, orders.wheel_sign), FIRST_ROUNDS, weight)
+    first = [fit(modules, signals, (orders.zero + turn, orders.wheel_sign), FIRST_ROUNDS, weight,
+                 pushed.known)
              for turn in (0.0, np.pi)]
-    turned = first[1].squares < first[0].squares
+    squares = [np.where(moves_so(pushed, one.motion, pushes), one.squares, np.inf)
+               for one in first]
+    turned = squares[1] < squares[0]
     zero = np.where(turned[:, None], first[1].zero, first[0].zero)
     gear = np.where(turned[:, None], first[1].gear, first[0].gear)
-    best = np.argsort(np.minimum(first[0].squares, first[1].squares), kind='stable')[:s.listed]
+    best = np.argsort(np.minimum(*squares), kind='stable')[:s.listed]
     orders = _chosen(orders, best)
     last = fit(modules, signals_of(windows, orders), (zero[best], gear[best]), LAST_ROUNDS,
-               weight)
+               weight, pushed.known)
+    good = moves_so(pushed, last.motion, pushes)
+    if not np.any(good):
+        directions = ', '.join(str(push.direction.tolist()) for push in pushes)
+        raise WiringError(f'no wiring moves toward {directions}: push the robot again, straight, '
+                          'without turning it, and by 5 cm or more')
     rank = np.argsort(last.squares, kind='stable')
+    rank = rank[good[rank]]
     orders = _chosen(orders, rank)
     last = Fit(*(part[rank] for part in last))
-    equations = (2 * len(modules.pivot) - 3) * len(windows.begin)
+    equations = (2 * len(modules.pivot) - 3) * len(windows.begin) + pushed.equations
     floor = equations * s.count_error ** 2
     likelihood = -0.5 * INDEPENDENT * equations * np.log(last.squares + floor)
     return _Ranked(orders, last, likelihood - likelihood[0],
@@ -317,7 +342,11 @@ def settle(robot: CasterRobot, found: FoundWiring, measured: Array, direction: A
         No wiring moves in that direction.
     """
     toward = np.asarray(direction, float) / np.linalg.norm(direction)
-    arm = float(np.sqrt((robot.hip_position ** 2).sum(1).mean()))
+    if found.record is not None and robot.count == FEWEST:
+        # rolling alone leaves one equation a window: what the push adds is needed
+        push = WiringPush(np.asarray(measured, float), toward)
+        return find_wiring(robot, found.record, pushes=(*found.pushes, push))
+    arm = _lever(robot)
     kept = []
     for wiring, probability in ((found.assignment, found.probability), *found.others):
         moved = displacement(robot, wiring, np.asarray(measured, float))
@@ -339,8 +368,8 @@ def settle(robot: CasterRobot, found: FoundWiring, measured: Array, direction: A
                           deviation=deviation, undecided=texts)
 
 
-# cosine of the largest angle between a push and the stated direction
-NEAR = 0.75
+# casters of a robot whose pushes are searched together with its motions
+FEWEST = 2
 
 # path of the pivots by a turn, relative to that of a straight push, at most
 STRAIGHT = 0.5

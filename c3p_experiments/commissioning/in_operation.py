@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Drives of robots that are wired wrongly and were not commissioned: what odometry names, and when.
+
+A drive ends when the description is doubted, or at its goal. Paths are those of the true centre.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from c3p_description.model import Array, CasterRobot
+from c3p_experiments.commissioning.wired import channels_measured, efforts_of
+from c3p_experiments.loop.closed_loop import Cycle, Held, run_loop, timed_odometry
+from c3p_experiments.loop.command_sources import GoalSource
+from c3p_experiments.loop.controllers import make_controller
+from c3p_kinematics.commissioning.assignment import NONE, Assignment, as_described
+from c3p_kinematics.odometry import Odometry, OdometrySettings
+from c3p_kinematics.wiring_hypotheses import MODULES, Wiring, wirings
+from c3p_simulation.make_plant import PlantOptions, make_plant
+from c3p_simulation.plants.plant import GroundTruth, JointSample, Plant
+from c3p_simulation.plants.sensors import SensedPlant, SensorSettings
+
+# longest drive, s, and the speed of its controller, m/s
+DURATION = 15.0
+SPEED = 0.5
+
+# goals in turn: a curve, a turn on the spot, a motion aside with a turn
+GOALS = ((1.0, 0.5, 0.5), (0.0, 0.0, 1.5), (-0.8, 0.2, -0.6))
+
+# probability from which a caster is accused: it is likelier than everything else
+ACCUSED = 0.5
+
+
+class WiredPlant:
+    """
+    Plant whose encoders and motors are wired otherwise than its description states.
+
+    Parameters
+    ----------
+    plant : Plant
+        With exact joints; sensors come outside.
+    wiring : Assignment
+    """
+
+    def __init__(self, plant: Plant, wiring: Assignment) -> None:
+        """Wire the plant."""
+        self._plant = plant
+        self._wiring = wiring
+        # rates have no zero
+        self._rates = wiring._replace(zero=np.zeros_like(wiring.zero))
+        actuated = plant.robot.actuated
+        self._motors = np.flatnonzero(actuated)
+
+    @property
+    def robot(self) -> CasterRobot:
+        """Description of the robot."""
+        return self._plant.robot
+
+    @property
+    def time(self) -> float:
+        """Time of the simulation, s."""
+        return self._plant.time
+
+    def _stated(self, sample: JointSample) -> JointSample:
+        n = self.robot.count
+        angles = channels_measured(self._wiring, np.append(sample.steering, sample.wheel_angle))
+        rates = channels_measured(self._rates, np.append(sample.steering_rate, sample.wheel_rate))
+        return sample._replace(steering=angles[:n], wheel_angle=angles[n:],
+                               steering_rate=rates[:n], wheel_rate=rates[n:])
+
+    def reset(self, pose: ArrayLike = (0.0, 0.0, 0.0), steering: ArrayLike = 0.0,
+              twist: ArrayLike = (0.0, 0.0, 0.0)) -> JointSample:
+        """Place the robot; return what the channels state."""
+        return self._stated(self._plant.reset(pose, steering, twist))
+
+    def sense(self) -> JointSample:
+        """Return what the channels state."""
+        return self._stated(self._plant.sense())
+
+    def truth(self) -> GroundTruth:
+        """Return the true state."""
+        return self._plant.truth()
+
+    def step(self, torque: ArrayLike, dt: float) -> JointSample:
+        """Let torques of the motor channels act for `dt`; return what the channels state."""
+        ordered = np.resize(np.asarray(torque, float), self.robot.efforts)[self._motors]
+        sample = self._plant.step(efforts_of(self.robot, self._wiring, ordered), dt)
+        assert sample is not None
+        return self._stated(sample)
+
+    def push(self, force: ArrayLike, moment: float, duration: float) -> None:
+        """Push the platform."""
+        self._plant.push(force, moment, duration)
+
+
+class WrongDrive(NamedTuple):
+    """
+    Result of a drive.
+
+    Attributes
+    ----------
+    named : float, m
+        Path of the centre until the wiring is doubted; nan if it is not.
+    turned : float, rad
+        Turn of the platform until then.
+    right : bool
+        The true wiring is among those that are named.
+    accused : float
+        Largest probability of a fault of a caster that is wired rightly, or of any one where all
+        are wrong alike.
+    reached : bool
+        The goal was reached by the odometry.
+    path : float, m
+        Of the whole drive.
+    text : str
+        Message of the doubt.
+    """
+
+    named: float
+    turned: float
+    right: bool
+    accused: float
+    reached: bool
+    path: float
+    text: str
+
+
+def wired_as(robot: CasterRobot, wiring: Wiring, motors: bool) -> Assignment:
+    """Return the assignment of a hypothesis; with `motors` they are wired as their encoders."""
+    n = robot.count
+    right = as_described(robot)
+    joints = np.concatenate([wiring.steering_of, n + np.array(wiring.wheel_of)])
+    gear = np.concatenate([wiring.steering_sign, wiring.wheel_sign])
+    assignment = right._replace(encoder_of=joints, gear=gear,
+                                zero=np.append(wiring.turn, np.zeros(n)))
+    if not motors:
+        return assignment
+    there = right.motor_of != NONE
+    motor_of = np.where(there, right.motor_of[joints], NONE)
+    return assignment._replace(motor_of=motor_of, leads=gear.copy())
+
+
+def named_wiring(robot: CasterRobot, text: str) -> Wiring | None:
+    """Return the hypothesis in these words, None if the robot has none."""
+    return next((w for w in wirings(robot.count) if w.text() == text), None)
+
+
+def _moves_wrongly(wiring: Wiring, caster: int) -> bool:
+    """Return whether a caster alone may be accused by right."""
+    return caster in wiring.casters
+
+
+def drive_wrongly(robot: CasterRobot, wiring: Wiring, seed: int, motors: bool | None = None,
+                  plant: str = 'mujoco') -> WrongDrive:
+    """
+    Drive to a goal with a wrong wiring and the sensors of real robots.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+    wiring : Wiring
+        What is wired.
+    seed : int
+        Of sensors and start angles; goals take turns.
+    motors : bool, optional
+        The motors are wired as their encoders; by default where whole modules are.
+    plant : str
+    """
+    assignment = wired_as(robot, wiring, wiring.parts == MODULES if motors is None else motors)
+    sensors = SensorSettings.real()
+    inner = WiredPlant(make_plant(plant, robot, PlantOptions(seed=seed)), assignment)
+    outer = SensedPlant(inner, sensors, seed)
+    odometry = Odometry(robot, OdometrySettings(
+        wheel_resolution=2.0 * np.pi / sensors.wheel_counts,
+        steering_resolution=2.0 * np.pi / sensors.steering_counts,
+        **timed_odometry(sensors.timing)))
+    controller = make_controller('mpc', robot, latency=0.0, speed=SPEED)
+    watch = _Watch(wiring, inner)
+    rng = np.random.default_rng([seed, robot.count])
+    log = run_loop(outer, controller.law, GoalSource(
+        controller.position(), [np.array(GOALS[seed % len(GOALS)])]), duration=DURATION,
+        steering=rng.uniform(-np.pi, np.pi, robot.count), odometry=odometry, stop=watch)
+    reached = log.ended and not watch.doubted
+    return WrongDrive(watch.named, watch.turned, watch.right, watch.accused, reached, watch.path,
+                      watch.text or log.fault)
+
+
+class _Watch:
+    """Watches the estimates; true ends the drive."""
+
+    def __init__(self, wiring: Wiring, plant: WiredPlant) -> None:
+        """Start with nothing named."""
+        self._wiring = wiring
+        self._plant = plant
+        self._held = Held()
+        self._last = plant.truth().pose.copy()
+        self._heading = 0.0
+        self.path = 0.0
+        self.named = self.turned = float('nan')
+        self.text = ''
+        self.right = False
+        self.doubted = False
+        self.accused = 0.0
+
+    def __call__(self, cycle: Cycle) -> bool:
+        """Take a cycle."""
+        self._move()
+        estimate = cycle.estimate
+        report = estimate.wiring
+        for found, caster in ((estimate.slip, estimate.slip.suspect),
+                              (estimate.faults, estimate.faults.caster)):
+            if caster >= 0 and not _moves_wrongly(self._wiring, caster):
+                self.accused = max(self.accused, found.confidence)
+        text = report.text() or report.side_text()
+        if text and not self.text:
+            self.named = self.path
+            self.turned = abs(self._heading)
+            self.text = text
+        if report.doubted or report.side_text():
+            names = [one.name for one in report.likely if one.wiring] + list(report.reversing)
+            self.right = self.right or self._wiring.text() in names
+        self.doubted = report.doubted
+        return report.doubted or (not estimate.faults.several and self._held(cycle))
+
+    def _move(self) -> None:
+        """Add to the path since the last cycle; a cycle of a lost sample is in the next one."""
+        pose = self._plant.truth().pose.copy()
+        step = pose - self._last
+        self.path += float(np.hypot(step[0], step[1]))
+        self._heading += float(np.angle(np.exp(1j * step[2])))
+        self._last = pose
