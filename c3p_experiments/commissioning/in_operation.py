@@ -116,6 +116,8 @@ class WrongDrive(NamedTuple):
         The goal was reached by the odometry.
     path : float, m
         Of the whole drive.
+    error : float, m
+        Of the pose by the odometry at the end.
     text : str
         Message of the doubt.
     """
@@ -126,6 +128,7 @@ class WrongDrive(NamedTuple):
     accused: float
     reached: bool
     path: float
+    error: float
     text: str
 
 
@@ -185,8 +188,9 @@ def drive_wrongly(robot: CasterRobot, wiring: Wiring, seed: int, motors: bool | 
         controller.position(), [np.array(GOALS[seed % len(GOALS)])]), duration=DURATION,
         steering=rng.uniform(-np.pi, np.pi, robot.count), odometry=odometry, stop=watch)
     reached = log.ended and not watch.doubted
+    error = float(np.hypot(*(inner.truth().pose - odometry.pose)[:2]))
     return WrongDrive(watch.named, watch.turned, watch.right, watch.accused, reached, watch.path,
-                      watch.text or log.fault)
+                      error, watch.text or log.fault)
 
 
 class _Watch:

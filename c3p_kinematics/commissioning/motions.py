@@ -59,7 +59,7 @@ class WiringMotionSettings:
         In which a speed is measured.
     """
 
-    speed: float = 0.05
+    speed: float = 0.04
     stop_speed: float = 0.12
     length: float = 0.035
     whole_length: float = 0.9
@@ -68,7 +68,7 @@ class WiringMotionSettings:
     motion_time: float = 6.0
     rest_time: float = 0.4
     whole_time: float = 88.0
-    speed_window: float = 0.08
+    speed_window: float = 0.04
 
 
 class MotionStep(NamedTuple):
@@ -99,6 +99,9 @@ MOST_OVER_BREAKAWAY = 2.0
 # torque at the begin of its growth, and what a speed takes from it, by that of the breakaway
 LEAST_FACTOR = 0.02
 GAIN = 0.7
+
+# time in which a standing robot adds the torque of the breakaway to it, s
+HOLD_TIME = 1.0
 
 # speed without torque, by that of a motion
 TOO_FAST = 1.4
@@ -316,7 +319,7 @@ class WiringMotions:
         else:
             # hold the speed, by the torque that friction has needed
             lack = 1.0 - speed / s.speed
-            self._factor = float(np.clip(self._factor + self._breakaway * lack * passed / 0.5,
+            self._factor = float(np.clip(self._factor + self._breakaway * lack * passed / HOLD_TIME,
                                          0.0, min(1.0, MOST_OVER_BREAKAWAY * self._breakaway)))
             factor = float(np.clip(
                 self._factor - GAIN * self._breakaway * speed / s.speed, 0.0, 1.0))
