@@ -8,6 +8,7 @@ from module_studies import MODULE_LEARNING, MODULE_TRIANGLE, PUSHED_STUDY, REVER
 from predictive_studies import ABLATION, AHEAD, CIRCLE, DELAY, EIGHT, STARTS
 from robot_studies import CRUISING, OILY, PAIRS, PUBLISHED, SHORT_DRIVES, STRONG
 from sensor_studies import CONSISTENCY, FAULTY_STUDY, QUIET
+from wiring_studies import MISWIRED
 
 STUDIES: dict[str, Study] = {
     'first_seconds': STARTS, 'delays': DELAY, 'ahead': AHEAD, 'short_drives': SHORT_DRIVES,
@@ -15,4 +16,4 @@ STUDIES: dict[str, Study] = {
     'oil': OILY, 'cruise': CRUISING, 'published': PUBLISHED,
     'module_triangle': MODULE_TRIANGLE, 'module_learning': MODULE_LEARNING,
     'reversals': REVERSAL_STUDY, 'pushed': PUSHED_STUDY, 'quiet': QUIET, 'faulty': FAULTY_STUDY,
-    'consistency': CONSISTENCY}
+    'consistency': CONSISTENCY, 'miswired': MISWIRED}

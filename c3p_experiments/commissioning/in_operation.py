@@ -52,8 +52,7 @@ class WiredPlant:
         self._wiring = wiring
         # rates have no zero
         self._rates = wiring._replace(zero=np.zeros_like(wiring.zero))
-        actuated = plant.robot.actuated
-        self._motors = np.flatnonzero(actuated)
+        self._motors = np.flatnonzero(plant.robot.actuated)
 
     @property
     def robot(self) -> CasterRobot:
@@ -152,11 +151,6 @@ def named_wiring(robot: CasterRobot, text: str) -> Wiring | None:
     return next((w for w in wirings(robot.count) if w.text() == text), None)
 
 
-def _moves_wrongly(wiring: Wiring, caster: int) -> bool:
-    """Return whether a caster alone may be accused by right."""
-    return caster in wiring.casters
-
-
 def drive_wrongly(robot: CasterRobot, wiring: Wiring, seed: int, motors: bool | None = None,
                   plant: str = 'mujoco') -> WrongDrive:
     """
@@ -217,7 +211,7 @@ class _Watch:
         report = estimate.wiring
         for found, caster in ((estimate.slip, estimate.slip.suspect),
                               (estimate.faults, estimate.faults.caster)):
-            if caster >= 0 and not _moves_wrongly(self._wiring, caster):
+            if caster >= 0 and caster not in self._wiring.casters:
                 self.accused = max(self.accused, found.confidence)
         text = report.text() or report.side_text()
         if text and not self.text:
