@@ -189,10 +189,13 @@ def _emulated_hand(hand: Any, turn: float) -> Callable[[str, int], Callable[[], 
     """Return what moves the emulated hand, and waits for it."""
     pushes = {'ahead': ((0.0, 1.0, 0.0), 1.2), 'aside': ((1.0, 0.0, 0.0), 1.0),
               'turn': ((0.0, 0.0, 1.0), 2.0)}
+    angles = {'straight': 0.0, 'quarter': math.pi / 2.0}
 
     def enter(kind: str, joint: int) -> Callable[[], bool]:
         if kind in pushes:
             hand.push(*pushes[kind])
+        elif kind in angles:
+            hand.set_wheels(angles[kind])
         else:
             hand.turn(joint, turn)
         # the cards have then sampled the end

@@ -28,6 +28,15 @@ PUSHES = {
     'aside': 'push it along its +X by 1 m',
     'turn': 'turn it counterclockwise (seen from above) by half a turn'}
 
+# wheels below their pivots do not trail: kind and prompt of setting them, before each push
+SET = {
+    'ahead': ('straight', 'set all wheels parallel to +Y, either way round, with a straight edge '
+                          'along each pair'),
+    'aside': ('quarter', 'turn all steering axes to the left by a quarter turn from there')}
+BELOW = """\
+Now put the robot on the floor, all wheels down, motors still off. +X and +Y are those of
+base_link; the wheels keep the direction in which they are set."""
+
 
 def commission_by_hand(robot: CasterRobot, source: AngleSource, turn: float,
                        enter: Callable[[str, int], Callable[[], bool]],
@@ -42,8 +51,9 @@ def commission_by_hand(robot: CasterRobot, source: AngleSource, turn: float,
     turn : float, rad
         By which each joint is turned.
     enter : callable
-        Takes the kind of a motion (``turn`` or a direction) and the joint, from -1; returns a
-        function that is true once the person has finished.
+        Takes the kind of a motion (``turned`` or a direction) and the joint, from -1; returns a
+        function that is true once the person has finished. Wheels below their pivots are set
+        before a push: ``straight``, or ``quarter`` for all turned to the left by 90°.
     show : callable
         Prints a line.
     pushes : bool
@@ -69,11 +79,28 @@ def commission_by_hand(robot: CasterRobot, source: AngleSource, turn: float,
     if pushes:
         # contradictions are reported before the robot is pushed
         find_by_hand(robot, channels, turned)
-        show(ON_THE_FLOOR)
-        for direction, prompt in PUSHES.items():
-            show(f'  {prompt}')
-            pushed.append(Pushed(direction, source.until(partial(enter, direction, -1))))
+        pushed = _pushes(robot, source, enter, show)
     return find_by_hand(robot, channels, turned, pushed)
+
+
+def _pushes(robot: CasterRobot, source: AngleSource,
+            enter: Callable[[str, int], Callable[[], bool]], show: Callable[[str], None]
+            ) -> list[Pushed]:
+    """Prompt for the pushes; return what was measured."""
+    trails = bool(np.all(robot.caster_offset > 0.0))
+    show(ON_THE_FLOOR if trails else BELOW)
+    pushed = []
+    for direction, prompt in PUSHES.items():
+        if not trails and direction not in SET:
+            continue
+        if not trails:
+            kind, words = SET[direction]
+            show(f'  {words}')
+            # what moves meanwhile is not rolling
+            source.until(partial(enter, kind, -1))
+        show(f'  {prompt}')
+        pushed.append(Pushed(direction, source.until(partial(enter, direction, -1))))
+    return pushed
 
 
 def _prompt(robot: CasterRobot, joint: int, turn: float) -> str:

@@ -69,6 +69,12 @@ class HandMovedRobot:
         self._turns[joint] = np.copysign(JOINT_RATE, angle)
         self._seconds = abs(angle) / JOINT_RATE
 
+    def set_wheels(self, angle: float) -> None:
+        """Set the wheels below their pivots parallel to `angle`, either way round, rad."""
+        turns = np.round((self._steering - angle) / np.pi)
+        self._steering = np.where(self.robot.caster_offset > 0.0, self._steering,
+                                  angle + np.pi * turns)
+
     def push(self, twist: ArrayLike, distance: float) -> None:
         """Push the robot along `twist` (3,), scaled, by `distance`, m and rad."""
         direction = np.asarray(twist, float)

@@ -167,13 +167,16 @@ def require_following(robot: CasterRobot) -> None:
     """
     Raise ValueError for wheels below their pivots.
 
-    They keep their direction while the robot is pushed, and block each other at wrong zeros: the
-    wiring of such a robot does not show in small motions.
+    They keep their direction while the robot is pushed, and block each other at wrong zeros: three
+    such wheels whose axles do not meet in a point hold the platform, so that the rolling that
+    distinguishes wirings begins only when all zeros are known. A motor of a steering axis turns its
+    module about its contact, which shows its own encoder alone.
     """
     if not np.all(robot.caster_offset > 0):
         joint = robot.steering_joints[int(np.argmin(robot.caster_offset))]
-        raise ValueError(f'{joint}: its wheel is below its pivot and does not follow a '
-                         'motion; compare the channels of this robot by hand')
+        raise ValueError(f'{joint}: its wheel is below its pivot and does not follow a motion: '
+                         'with unknown zeros the wheels hold each other, and small motions do not '
+                         'show where they are; use `c3p commission --by-hand`')
 
 
 def joint_of_motors(robot: CasterRobot) -> Array:

@@ -11,6 +11,10 @@ others move along by little (a wheel rolls on the hand, a fork swings). With the
 which is a linear assignment; the second best order follows where each pair of the best one is
 forbidden in turn. Zeros are what the casters give after a push along +Y, where they trail at
 θ_s = 0, and pushes aside and in a turn check the whole by rolling without slip.
+
+Wheels below their pivots do not trail: a person sets them parallel to +Y before the push. A module
+that stands the other way round rolls backwards then; its zero is 180° more, which is the same robot
+as one with a reversed wheel.
 """
 
 from __future__ import annotations
@@ -67,6 +71,8 @@ PUSHES = {'ahead': (1, 1.0, 'along +Y'), 'aside': (0, 1.0, 'along +X'),
 
 LEADS = ('the leads of the motors: by hand no motor gives torque; `c3p commission` without '
          '--by-hand finds them')
+LEADS_BELOW = ('the leads of the motors, and the order of those that steer: by hand no motor gives '
+               'torque; raise the wheels and order a little torque of one motor after the other')
 
 
 class ByHandError(ValueError):
@@ -157,7 +163,7 @@ def find_by_hand(robot: CasterRobot, channels: ChannelNames, turned: Sequence[Tu
     _check_share(turned, moved, orders[0][0], channels, names)
     best = found[0]
     zero_deviation = np.zeros(2 * robot.count)
-    undecided = [LEADS]
+    undecided = [LEADS if np.all(robot.caster_offset > 0.0) else LEADS_BELOW]
     by_direction = {one.direction: one for one in pushed}
     if 'ahead' in by_direction:
         best, zero_deviation = _with_zeros(robot, best, by_direction['ahead'])
@@ -310,10 +316,14 @@ def _with_zeros(robot: CasterRobot, assignment: Assignment, push: Pushed
     end = assignment.angles(push.measured[-1:])[0, :n]
     zero = assignment.zero.copy()
     zero[:n] = wrap(zero[:n] - np.nan_to_num(end))
+    offset = robot.caster_offset
+    angles = assignment.angles(push.measured[[0, -1]])[:, n:]
+    # wheels that a person has set the other way round
+    back = np.logical_and(offset <= 0.0, np.nan_to_num(angles[1] - angles[0]) < 0.0)
+    zero[:n] = np.where(back, wrap(zero[:n] + math.pi), zero[:n])
     found = assignment._replace(zero=zero)
     travelled = abs(_motion(robot, found, push)[0][1])
     deviation = np.zeros(2 * n)
-    offset = robot.caster_offset
     # the angle left at the end of the push, from a quarter of a turn at its begin
     deviation[:n] = np.where(offset > 0.0, 0.5 * math.pi * np.exp(
         -travelled / np.maximum(offset, 1e-9)), math.radians(1.0)) + math.radians(0.3)
