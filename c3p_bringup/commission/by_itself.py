@@ -16,6 +16,7 @@ from c3p_experiments.commissioning.small_drive import SmallDrive, torque_needed
 from c3p_kinematics.commissioning.assignment import FoundWiring, WiringRecord
 from c3p_kinematics.commissioning.motions import WiringMotions
 from c3p_kinematics.commissioning.search import find_wiring, settle
+from c3p_kinematics.commissioning.single_motors import find_motors
 from c3p_kinematics.commissioning.ties import separated
 
 # additions to the motions until the wiring is known
@@ -46,6 +47,8 @@ def commission_by_itself(robot: CasterRobot, motions: WiringMotions, motors: Mot
     """
     Move, search, and move more while that distinguishes more; return the wiring.
 
+    Of wheels below their pivots the motors alone are found, by encoders as described.
+
     Raises
     ------
     MotionError
@@ -58,6 +61,8 @@ def commission_by_itself(robot: CasterRobot, motions: WiringMotions, motors: Mot
     record = record_of(motions)
     motors.show(f'  {len(record.time)} samples in {record.time[-1] - record.time[0]:.0f} s; '
                'searching ...')
+    if not np.any(robot.caster_offset > 0.0):
+        return find_motors(robot, record)
     found = find_wiring(robot, record)
     while not separated(found) and seed < MOST_ADDED and not motions.spent:
         seed += 1

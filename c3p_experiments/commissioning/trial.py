@@ -104,14 +104,22 @@ class WiringBench:
     """
     Plant behind a wiring, with the truth that is watched.
 
+    Parameters
+    ----------
+    robot : CasterRobot
+    wiring : Assignment
+    plant : Plant
+
     Attributes
     ----------
-    fastest, farthest : float, m/s and m
-        Of the pivots, and of the centre from its start.
+    fastest : float, m/s
+        Of the pivots in the motions.
+    farthest : float, m
+        Distance of the centre from its start.
     """
 
     def __init__(self, robot: CasterRobot, wiring: Assignment, plant: Plant) -> None:
-        """Stand."""
+        """Start with the plant as it stands."""
         self.robot = robot
         self.wiring = wiring
         self.plant = plant

@@ -72,7 +72,7 @@ PUSHES = {'ahead': (1, 1.0, 'along +Y'), 'aside': (0, 1.0, 'along +X'),
 LEADS = ('the leads of the motors: by hand no motor gives torque; `c3p commission` without '
          '--by-hand finds them')
 LEADS_BELOW = ('the leads of the motors, and the order of those that steer: by hand no motor gives '
-               'torque; raise the wheels and order a little torque of one motor after the other')
+               'torque; set the wheels parallel, and `c3p commission` without --by-hand finds them')
 
 
 class ByHandError(ValueError):

@@ -143,7 +143,8 @@ class WiringMotions:
         """Plan the motions."""
         self._settings = settings or WiringMotionSettings()
         self._channels = channels_of(robot)
-        require_following(robot)
+        if np.any(robot.caster_offset > 0.0):
+            require_following(robot)
         self._limit = robot.effort_limit[robot.actuated]
         if not np.all(np.isfinite(self._limit)):
             joint = self._channels.motors[int(np.argmax(~np.isfinite(self._limit)))]

@@ -13,6 +13,9 @@ from c3p_kinematics.commissioning.assignment import channels_of, joint_of_motors
 # travel of a radian of the steering of wheels without offset, m: that of their tyres
 LEAST_ARM = 0.02
 
+# torque of a motor that turns a wheel about its contact, per limit: little friction holds it
+TURNING = 0.2
+
 
 class WiringMotion(NamedTuple):
     """
@@ -39,7 +42,8 @@ def planned_motions(robot: CasterRobot, together: int, seed: int = 0) -> list[Wi
 
     Torques of a pattern make equal forces at the floor, about: wheel motors by r, those of
     steering axes by d. With steering motors the wheels push together without them, and then with
-    them.
+    them. Wheels below their pivots would hold each other: each motor pushes alone only, the wheels
+    first, while they are still parallel.
     """
     motors = channels_of(robot).motors
     limit = robot.effort_limit[robot.actuated]
@@ -47,14 +51,15 @@ def planned_motions(robot: CasterRobot, together: int, seed: int = 0) -> list[Wi
     count = len(motors)
     wheels = joint_of_motors(robot) >= robot.count
     mixed = bool(wheels.any() and not wheels.all())
+    below = not np.any(robot.caster_offset > 0.0)
     motions = []
     for k, joint in enumerate(motors):
-        alone = np.eye(count)[k] * limit
+        alone = np.eye(count)[k] * limit * (TURNING if below and not wheels[k] else 1.0)
         label = f'motor of {joint} alone'
         # with many motors the time does not suffice for a reversed one: the next reverses the sign
         motions += ([WiringMotion((-1.0) ** k * alone, label)] if mixed else
                     [WiringMotion(alone, label, True), WiringMotion(-alone, f'{label}, back')])
-    for k in range(together + mixed):
+    for k in range(0 if below else together + mixed):
         motions += drawn_motions(arm, limit, wheels if mixed and k % 3 < 2 else wheels >= 0,
                                  f'pattern {k + 1}', seed + k)
     return motions

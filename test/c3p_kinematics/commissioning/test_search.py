@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Search for the wiring on synthetic records: named, ties found, bad records refused."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from commissioning_records import (
@@ -152,8 +154,12 @@ def test_a_record_that_is_not_finite_is_refused():
 
 
 def test_robots_whose_channels_are_not_found_so_are_refused():
+    swerve = load_casters('swerve')
+    with pytest.raises(ValueError, match=r'is below its pivot .* `c3p commission --by-hand`'):
+        find_wiring(swerve, measured_record(as_described(swerve), np.zeros((9, 8)),
+                                            np.random.default_rng(0)))
     with pytest.raises(ValueError, match='is below its pivot'):
-        WiringMotions(load_casters('swerve'))
+        WiringMotions(replace(swerve, caster_offset=np.array([0.0, 0.05, 0.0, 0.05])))
     with pytest.raises(ValueError, match='one wheel each'):
         channels_of(load_casters('twin'))
 
