@@ -57,7 +57,7 @@ MOST = 3
 # probability of the other side of a turn from which the pose is in doubt
 DOUBTFUL = 0.05
 
-LOOK = 'turn it on the spot, and look'
+LOOK = 'turn it on the spot, and look; `c3p commission` finds the wiring'
 
 REMEDY = ('find order, directions and zeros of the joints with `c3p commission`, then '
           'start again or call ~/reset_odometry')
