@@ -79,6 +79,14 @@ def drive_by_itself(robot: CasterRobot, motions: WiringMotions, found: FoundWiri
     Drive slowly on the spot with a wiring that was found; return records for a calibration.
 
     They are those of motions and drive; empty, with the reason shown, where it cannot drive.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+    motions : WiringMotions
+        Carried out.
+    found : FoundWiring
+    motors : Motors
     """
     if not separated(found):
         motors.show('  no drive on the spot: the wiring is not known well enough')

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from c3p_description.model import Array, CasterRobot
+from c3p_description.model import CasterRobot
 from c3p_experiments.commissioning.wired import channels_measured, efforts_of
 from c3p_experiments.loop.closed_loop import Cycle, Held, run_loop, timed_odometry
 from c3p_experiments.loop.command_sources import GoalSource
@@ -176,7 +176,7 @@ def drive_wrongly(robot: CasterRobot, wiring: Wiring, seed: int, motors: bool | 
         steering_resolution=2.0 * np.pi / sensors.steering_counts,
         **timed_odometry(sensors.timing)))
     controller = make_controller('mpc', robot, latency=0.0, speed=SPEED)
-    watch = _Watch(wiring, inner)
+    watch = _NamingWatch(wiring, inner)
     rng = np.random.default_rng([seed, robot.count])
     log = run_loop(outer, controller.law, GoalSource(
         controller.position(), [np.array(GOALS[seed % len(GOALS)])]), duration=DURATION,
@@ -187,7 +187,7 @@ def drive_wrongly(robot: CasterRobot, wiring: Wiring, seed: int, motors: bool | 
                       error, watch.text or log.fault)
 
 
-class _Watch:
+class _NamingWatch:
     """Watches the estimates; true ends the drive."""
 
     def __init__(self, wiring: Wiring, plant: WiredPlant) -> None:

@@ -29,6 +29,13 @@ class BunchWatch:
         Of a cycle.
     missed_cycles : int
         Cycles without a sample that are allowed: shorter bunches do no harm.
+
+    Attributes
+    ----------
+    late : bool
+        A device sent no sample in the last cycle: of those that come now, the first may be old.
+    problem : Problem or None
+        The bunches as a fault, until `begin`.
     """
 
     def __init__(self, devices: Sequence[Device], period: float, missed_cycles: int) -> None:
@@ -44,24 +51,31 @@ class BunchWatch:
         self._without = [0] * len(self._devices)
         self._bunches = [0] * len(self._devices)
         self._longest = 0
+        self.late = False
+        self.problem: Problem | None = None
 
     def step(self) -> None:
         """Count the samples of the cycle that ends; at a SYNC."""
+        self.late = grown = False
         for i, device in enumerate(self._devices):
             came = device.samples - self._samples[i]
             self._samples[i] = device.samples
             if came == 0:
                 self._without[i] += 1
+                self.late = True
                 continue
             # a bunch has the samples that were missing; more are those of a second device
             if self._most < came <= self._without[i] + 1:
                 self._bunches[i] += 1
                 self._longest = max(self._longest, came)
+                grown = True
             elif came == 1:
                 self._bunches[i] = max(0, self._bunches[i] - 1)
             self._without[i] = 0
+        if grown and self.problem is None:
+            self.problem = self._found()
 
-    def problem(self) -> Problem | None:
+    def _found(self) -> Problem | None:
         """Return the bunches as a fault, None without them."""
         found = [device.name for device, bunches in zip(self._devices, self._bunches, strict=True)
                  if bunches >= ENOUGH]

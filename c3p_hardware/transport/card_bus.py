@@ -231,8 +231,6 @@ class CardBus:
             All samples are received.
         """
         end = max(until, time.monotonic()) + self._period
-        # then the first samples may be the oldest of several
-        late = any(device.missed for device in self._devices)
         while (now := time.monotonic()) < end:
             left = max(0.0, until - now) if until_complete else 0.0
             try:
@@ -248,7 +246,7 @@ class CardBus:
                 continue
             self._take(message, now)
             if until_complete and self.complete():
-                return self.receive(0.0, until_complete=False) if late else True
+                return self.receive(0.0, until_complete=False) if self._bunches.late else True
         return self.complete()
 
     def complete(self) -> bool:
@@ -284,7 +282,7 @@ class CardBus:
         for since, why in self._failing.values():
             if now - since > self._silence:
                 return Problem('bus', 'bus', why, REMEDY, True)
-        return self.own.problem() or self._bunches.problem()
+        return self.own.problem() or self._bunches.problem
 
     def _take(self, message: can.Message, now: float) -> None:
         if message.is_error_frame:

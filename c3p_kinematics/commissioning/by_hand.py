@@ -13,8 +13,8 @@ forbidden in turn. Zeros are what the casters give after a push along +Y, where 
 θ_s = 0, and pushes aside and in a turn check the whole by rolling without slip.
 
 Wheels below their pivots do not trail: a person sets them parallel to +Y before the push. A module
-that stands the other way round rolls backwards then; its zero is 180° more, which is the same robot
-as one with a reversed wheel.
+that stands the other way round rolls backwards then; its zero is 180° more, which is the same
+robot as one with a reversed wheel.
 """
 
 from __future__ import annotations
@@ -71,8 +71,9 @@ PUSHES = {'ahead': (1, 1.0, 'along +Y'), 'aside': (0, 1.0, 'along +X'),
 
 LEADS = ('the leads of the motors: by hand no motor gives torque; `c3p commission` without '
          '--by-hand finds them')
-LEADS_BELOW = ('the leads of the motors, and the order of those that steer: by hand no motor gives '
-               'torque; set the wheels parallel, and `c3p commission` without --by-hand finds them')
+LEADS_BELOW = ('the leads of the motors, and the order of those that steer: by hand no motor '
+               'gives torque; set the wheels parallel, and `c3p commission` without --by-hand '
+               'finds them')
 
 
 class ByHandError(ValueError):

@@ -48,7 +48,7 @@ class Signals(NamedTuple):
 
 class Known(NamedTuple):
     """
-    What is known of the motion of W windows.
+    Knowledge of the motion of W windows.
 
     Attributes
     ----------

@@ -109,14 +109,14 @@ def find_motors(robot: CasterRobot, record: WiringRecord) -> FoundWiring:
         joint = kind.start + int(np.argmax(travel))
         rest = float(np.sort(travel)[-2]) if n > 1 else 0.0
         if travel.max() < MOVED:
-            raise WiringError(f'the motor of {name} moved nothing: check its supply and its cable, '
-                              'and whether the torque limit exceeds the friction')
+            raise WiringError(f'the motor of {name} moved nothing: check its supply and its '
+                              'cable, and whether the torque limit exceeds the friction')
         if rest > OTHERS_MOVE * travel.max():
             if kind.start == 0:
                 raise WiringError(
-                    f'the motor of {name} turned several steering axes, {channels.encoders[joint]} '
-                    f'by {travel.max():.3f} m of its tyre and another by {rest:.3f} m: hold the '
-                    'robot, and run the motions again')
+                    f'the motor of {name} turned several steering axes, '
+                    f'{channels.encoders[joint]} by {travel.max():.3f} m of its tyre and another '
+                    f'by {rest:.3f} m: hold the robot, and run the motions again')
             # the robot rolled: the sign is that of its own wheel
             alike = True
             joint = int(own[motion.motor])

@@ -5,7 +5,15 @@ import numpy as np
 import pytest
 from commissioning_records import STEP, measured_record, rolled_joints
 
-from c3p_experiments.commissioning.trial import AHEAD, EXACT, LEFT, UNDECIDED, WRONG, errors, judged
+from c3p_experiments.commissioning.trial import (
+    AHEAD,
+    EXACT,
+    LEFT,
+    UNDECIDED,
+    WRONG,
+    errors,
+    judged,
+)
 from c3p_experiments.commissioning.wired import everything, few, robot_named
 from c3p_kinematics.casters import inverse
 from c3p_kinematics.commissioning.assignment import NONE, WiringPush
