@@ -63,10 +63,10 @@ def miswired(group: str, name: str, seed: int) -> Figures:
 
 def cells(group: str, name: str) -> list[Cell]:
     """Return the cells of a wiring."""
-    figures = (('named', 0, 'count'), ('path', 2, 'middle'), ('path', 2, 'p90'),
-               ('right', 0, 'count'), ('innocent', 0, 'sum'), ('stands', 0, 'sum'),
-               ('error', 0, 'middle'))
-    return [Cell('miswired', f'{name}, {group}', *figure) for figure in figures]
+    case = f'{name}, {group}'
+    return [Cell('miswired', case, figure, digits, kind) for figure, digits, kind in (
+        ('named', 0, 'count'), ('path', 2, 'middle'), ('path', 2, 'p90'), ('right', 0, 'count'),
+        ('innocent', 0, 'sum'), ('stands', 0, 'sum'), ('error', 0, 'middle'))]
 
 
 MISWIRED = Study(

@@ -167,10 +167,10 @@ def require_following(robot: CasterRobot) -> None:
     """
     Raise ValueError for wheels below their pivots.
 
-    They keep their direction while the robot is pushed, and block each other at wrong zeros: three
-    such wheels whose axles do not meet in a point hold the platform, so that the rolling that
-    distinguishes wirings begins only when all zeros are known. A motor of a steering axis turns
-    its module about its contact, which shows its own encoder alone.
+    They keep their direction while the robot is pushed, and block each other at wrong zeros:
+    three such wheels whose axles do not meet in a point hold the platform, so that the rolling
+    that distinguishes wirings begins only when all zeros are known. A motor of a steering axis
+    turns its module about its contact, which shows its own encoder alone.
     """
     if not np.all(robot.caster_offset > 0):
         joint = robot.steering_joints[int(np.argmin(robot.caster_offset))]

@@ -12,9 +12,9 @@ which is a linear assignment; the second best order follows where each pair of t
 forbidden in turn. Zeros are what the casters give after a push along +Y, where they trail at
 θ_s = 0, and pushes aside and in a turn check the whole by rolling without slip.
 
-Wheels below their pivots do not trail: a person sets them parallel to +Y before the push. A module
-that stands the other way round rolls backwards then; its zero is 180° more, which is the same
-robot as one with a reversed wheel.
+Wheels below their pivots do not trail: a person sets them parallel to +Y before the push. A
+module that stands the other way round rolls backwards then; its zero is 180° more, which is the
+same robot as one with a reversed wheel.
 """
 
 from __future__ import annotations

@@ -320,9 +320,9 @@ class WiringMotions:
         else:
             # hold the speed, by the torque that friction has needed
             lack = 1.0 - speed / s.speed
+            grown = self._factor + self._breakaway * lack * passed / HOLD_TIME
             most = min(1.0, MOST_OVER_BREAKAWAY * self._breakaway)
-            change = self._breakaway * lack * passed / HOLD_TIME
-            self._factor = float(np.clip(self._factor + change, 0.0, most))
+            self._factor = float(np.clip(grown, 0.0, most))
             factor = float(np.clip(
                 self._factor - GAIN * self._breakaway * speed / s.speed, 0.0, 1.0))
         self._torque = factor * motion.pattern if speed < TOO_FAST * s.speed else self._still

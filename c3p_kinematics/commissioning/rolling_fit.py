@@ -48,7 +48,7 @@ class Signals(NamedTuple):
 
 class Known(NamedTuple):
     """
-    Knowledge of the motion of W windows.
+    Known motion of W windows.
 
     Attributes
     ----------

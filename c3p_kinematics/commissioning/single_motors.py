@@ -116,7 +116,7 @@ def find_motors(robot: CasterRobot, record: WiringRecord) -> FoundWiring:
                 raise WiringError(
                     f'the motor of {name} turned several steering axes, '
                     f'{channels.encoders[joint]} by {travel.max():.3f} m of its tyre and another '
-                    f'by {rest:.3f} m: hold the robot, and run the motions again')
+                    f'by {rest:.3f} m: run the motions again, nothing else may turn them')
             # the robot rolled: the sign is that of its own wheel
             alike = True
             joint = int(own[motion.motor])
