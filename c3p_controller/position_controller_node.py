@@ -187,11 +187,9 @@ class PositionControllerNode(SuiteNode):
         """End the present goal; return whether there was one."""
         if self._controller.goal is None:
             return False
-        level = WARN if self._goals.life.running else OK  # held: ends without a warning
         self._controller.cancel()
         self._zero()
         self._odom.waits = False
-        self.diagnostics.condition('goal', level, f'given up: {text}')
         self._goals.end(reason, text, outcome)
         return True
 

@@ -31,6 +31,7 @@ from c3p_hardware.transport.card_link import CardLink
 from c3p_hardware.transport.device_status import conditions, device_statuses
 from c3p_ros.chain_messages import JointStateMessage
 from c3p_ros.diagnostics import ERROR, OK
+from c3p_ros.fault_codes.table import refusal_code
 from c3p_ros.managed_node import ManagedSuiteNode
 from c3p_ros.messages import EffortCoding, JointCoding, MessageError, check_age
 from c3p_ros.node import LATEST, RECORDED, SuiteNode
@@ -177,7 +178,7 @@ class HardwareInterfaceNode(ManagedSuiteNode):
             response.success, response.message = True, act(self._link, request)
         except ValueError as error:
             response.success = False
-            response.message = f'{error}'
+            response.message = f'{error} [{refusal_code(f"{error}")}]'
             self.get_logger().warning(f'rejected: {error}')
         self.diagnostics.publish()
         return response
@@ -188,8 +189,8 @@ class HardwareInterfaceNode(ManagedSuiteNode):
             return
         if link.failure is not None:
             raise link.failure
-        for name, level, text in conditions(link):
-            self.diagnostics.condition(name, level, text)
+        for name, level, text, codes in conditions(link):
+            self.diagnostics.condition(name, level, text, codes=codes)
 
 
 def main(args: list[str] | None = None) -> int:

@@ -14,6 +14,8 @@ from rclpy.node import Node
 
 from c3p_ros.cdr import EarlyMessageError, OtherJointsError, PublishError
 from c3p_ros.cycle import RepeatedStamp
+from c3p_ros.fault_codes.code import FAULT_CODES, joined
+from c3p_ros.fault_codes.table import condition_code, message_code
 
 OK = DiagnosticStatus.OK
 WARN = DiagnosticStatus.WARN
@@ -53,6 +55,8 @@ class Diagnostics:
         Name of the robot.
     values : callable, optional
         Returns the metrics; called once a second.
+    kind : str
+        Name of the node without remapping, for the codes of its conditions.
 
     Attributes
     ----------
@@ -61,13 +65,15 @@ class Diagnostics:
     """
 
     def __init__(self, node: Node, hardware_id: str,
-                 values: Callable[[], Mapping[str, Any]] = dict) -> None:
+                 values: Callable[[], Mapping[str, Any]] = dict, kind: str = '') -> None:
         """Create publisher and timer."""
         self._node = node
         self._hardware_id = hardware_id
         self._values = values
+        self._kind = kind
         self.more: Callable[[], Sequence[DiagnosticStatus]] = tuple
-        self._conditions: dict[str, tuple[bytes, str]] = {}
+        # level, text and codes; empty codes are those of the text
+        self._conditions: dict[str, tuple[bytes, str, str]] = {}
         # (topic, kind of drop): count, time of the last, reason
         self._dropped: dict[tuple[str, str], tuple[int, float, str]] = {}
         self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
@@ -88,18 +94,19 @@ class Diagnostics:
                                               clock=self._steady)
         self.publish()
 
-    def condition(self, name: str, level: bytes, message: str, calm: bool = False) -> None:
+    def condition(self, name: str, level: bytes, message: str, calm: bool = False,
+                  codes: str = '') -> None:
         """
         Set the state of `name` to `level` with `message`; OK clears it.
 
         A change is logged and published at once; a `calm` one, as every start has, is logged as
-        information.
+        information. `codes` replace the code of the condition.
         """
-        before = self._conditions.get(name, (OK, ''))
+        before = self._conditions.get(name, (OK, '', ''))
         if level == OK:
             self._conditions.pop(name, None)
         else:
-            self._conditions[name] = (level, message)
+            self._conditions[name] = (level, message, codes)
         if before[0] == level:
             return
         logger = self._node.get_logger()
@@ -165,17 +172,20 @@ class Diagnostics:
     def status(self) -> DiagnosticStatus:
         """Return the present state as a message."""
         now = time.monotonic()
-        reasons = [(level, f'{name}: {text}') for name, (level, text) in self._conditions.items()]
+        reasons = [(level, f'{name}: {text}', codes or condition_code(self._kind, name, text))
+                   for name, (level, text, codes) in self._conditions.items()]
         # a copy: a thread may drop a message meanwhile
         dropped = tuple(self._dropped.items())
-        reasons += [(ERROR if how == NOT_PUBLISHED else WARN, f'{topic} {how}: {reason}')
+        reasons += [(ERROR if how == NOT_PUBLISHED else WARN, f'{topic} {how}: {reason}',
+                     message_code(how, reason))
                     for (topic, how), (_, last, reason) in dropped if now - last < REFUSAL_SHOWN]
         reasons.sort(key=lambda r: r[0], reverse=True)
         status = DiagnosticStatus(
             level=reasons[0][0] if reasons else OK,
             name=f'{self._node.get_fully_qualified_name().lstrip("/")}: state',
-            message='; '.join(text for _, text in reasons) or 'OK', hardware_id=self._hardware_id)
-        values = dict(self._values())
+            message='; '.join(text for _, text, _ in reasons) or 'OK',
+            hardware_id=self._hardware_id)
+        values = {FAULT_CODES: joined(codes for _, _, codes in reasons), **self._values()}
         values.update({f'{topic} {how}': count for (topic, how), (count, _, _) in dropped})
         status.values = [KeyValue(key=str(k), value=str(v)) for k, v in values.items()]
         return status

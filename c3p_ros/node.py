@@ -102,7 +102,7 @@ class SuiteNode(WatchedNode):
         self.robot_warnings: tuple[str, ...] = ()
         self.robot = self._load_robot()
         self._processor = CrowdedProcessor()
-        self.diagnostics = Diagnostics(self, self.robot.name, self._judged_metrics)
+        self.diagnostics = Diagnostics(self, self.robot.name, self._judged_metrics, name)
 
     def _load_robot(self) -> CasterRobot:
         values = self.parameters.value

@@ -60,7 +60,7 @@ class RecorderNode(WatchedNode):
             self, {name(t): kind for t, kind in topics.items()}, {name(t) for t in latched},
             self._record, lambda topic, reason: self.diagnostics.condition(topic, WARN, reason))
         self._simulated_time = bool(self.get_parameter('use_sim_time').value)
-        self.diagnostics = Diagnostics(self, values.robot, self.metrics)
+        self.diagnostics = Diagnostics(self, values.robot, self.metrics, 'recorder')
         self._readers = Readers(self.diagnostics.unread)
         self.writer = self._open(values)
         self.writer.note(bag_parameters.notes(values.robot))

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from c3p_bags.runs.run_log import Health
+from c3p_ros.fault_codes.code import FAULT_CODES
 
 LEVELS = ('OK', 'WARN', 'ERROR', 'STALE')
 
@@ -25,13 +26,18 @@ REAL_TIME = 1.1
 
 
 class Span(NamedTuple):
-    """An interval in which a node's level and message did not change; times in s."""
+    """
+    An interval in which a node's level and message did not change; times in s.
+
+    `codes` are its fault codes, empty in a bag of an older version.
+    """
 
     name: str
     level: int
     message: str
     begin: float
     end: float
+    codes: str = ''
 
 
 def spans(diagnostics: Iterable[Health], end: float, pace: float = 1.0) -> tuple[Span, ...]:
@@ -55,11 +61,13 @@ def _of_node(name: str, statuses: list[Health], end: float, silence: float) -> l
     for health, after in zip(statuses, [*(h.time for h in statuses[1:]), end], strict=True):
         until = min(after, health.time + silence)
         last = found[-1] if found else None
+        codes = health.values.get(FAULT_CODES, '')
         if (last and (last.level, last.message) == (health.level, health.message)
                 and last.end >= health.time):
             found[-1] = last._replace(end=until)
         else:
-            found.append(Span(name, health.level, health.message, health.time, until))
+            found.append(Span(name, health.level, health.message, health.time, until,
+                              codes))
         if after > until:
             found.append(Span(name, 3, f'silent for {after - health.time:.1f} s', until, after))
     return found

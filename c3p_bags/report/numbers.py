@@ -147,7 +147,8 @@ def run_numbers(run: AnalysedRun) -> dict[str, Any]:
 def _complaints(run: AnalysedRun) -> list[dict[str, Any]]:
     start = while_starting(run.states, first_motion(run))
     return [{'name': s.name, 'level': LEVELS[s.level], 'message': s.message, 'begin_s': s.begin,
-             'end_s': s.end, 'while_starting': s in start} for s in complaints(run.states)]
+             'end_s': s.end, 'codes': s.codes.split(), 'while_starting': s in start}
+            for s in complaints(run.states)]
 
 
 def first_motion(run: AnalysedRun) -> float:

@@ -113,10 +113,10 @@ def complaint_table(run: AnalysedRun) -> Markup:
     start = while_starting(run.states, first_motion(run))
     rows = [(f'{s.begin:.2f}', f'{s.end - s.begin:.2f}', level_name(LEVELS[s.level]),
              s.name.removesuffix(': state'),
-             s.message + (' (start of the node)' if s in start else ''))
+             s.message + (' (start of the node)' if s in start else ''), s.codes)
             for s in complaints(run.states)]
-    return table(('from [s]', 'lasted [s]', 'level', 'node', 'message'), rows,
-                 left=5) if rows else Markup()
+    return table(('from [s]', 'lasted [s]', 'level', 'node', 'message', 'codes'), rows,
+                 left=6) if rows else Markup()
 
 
 def level_name(text: str, kind: str = '') -> Markup:

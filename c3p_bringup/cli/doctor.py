@@ -97,7 +97,8 @@ def _doctor(arguments: argparse.Namespace) -> int:
             print(f'  {check}')
     numbers = counted(found)
     stream = write_json({**numbers, 'checks': [
-        {'name': c.name, 'level': c.level.value, 'text': c.text, 'remedy': c.remedy}
+        {'name': c.name, 'level': c.level.value, 'text': c.text, 'remedy': c.remedy,
+         'code': c.code}
         for c in found]}, arguments.json)
     if to_output:
         print('\n'.join(f'  {check}' for check in found), file=stream)

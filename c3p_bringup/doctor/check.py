@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from enum import Enum
 from importlib.metadata import PackageNotFoundError, version
 
+from c3p_ros.fault_codes.table import check_code
+
 
 class Level(Enum):
     """Result level; FAIL: a function of the suite does not work."""
@@ -29,7 +31,13 @@ class Check:
     def __str__(self) -> str:
         """Return the result as a line."""
         remedy = f'; {self.remedy}' if self.remedy else ''
-        return f'{self.level.value:5}{self.name:22}{self.text}{remedy}'
+        code = f' [{self.code}]' if self.code else ''
+        return f'{self.level.value:5}{self.name:22}{self.text}{remedy}{code}'
+
+    @property
+    def code(self) -> str:
+        """Fault code, empty unless the level is WARN or FAIL."""
+        return '' if self.level is Level.OK else check_code(self.name, self.text)
 
 
 def ok(name: str, text: str) -> Check:

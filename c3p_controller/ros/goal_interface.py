@@ -35,6 +35,8 @@ from c3p_controller.ros.navigate_action import NavigateAction, NavigateToPose
 from c3p_description.model import Array
 from c3p_ros.cdr import MessageError
 from c3p_ros.diagnostics import ERROR, OK, WARN
+from c3p_ros.fault_codes.code import FAULT_CODES
+from c3p_ros.fault_codes.table import result_code
 from c3p_ros.messages import fill_pose, ns_to_stamp, stamp_to_ns
 from c3p_ros.node import LATCHED, LATEST, RELIABLE, SuiteNode
 
@@ -60,7 +62,8 @@ def result_message(outcome: GoalOutcome, node: str, frame: str, robot: str) -> D
     """
     goal = '' if outcome.goal is None else np.round(outcome.goal, 6).tolist()
     # the number identifies the goal for its client
-    values = {'reason': outcome.reason, 'number': outcome.number, 'goal': goal, 'frame': frame,
+    values = {'reason': outcome.reason, FAULT_CODES: result_code(outcome.reason),
+              'number': outcome.number, 'goal': goal, 'frame': frame,
               'distance [m]': round(outcome.distance, 6),
               'yaw error [rad]': round(outcome.yaw_error, 6), 'time [s]': round(outcome.time, 3)}
     return DiagnosticStatus(
@@ -146,6 +149,10 @@ class GoalInterface:
 
     def end(self, reason: str, text: str, outcome: GoalOutcome | None = None) -> None:
         """End the present goal for `reason`, with the `outcome` if it is known."""
+        # one that is held ends without a warning
+        level = WARN if self.life.running else OK
+        self._node.diagnostics.condition('goal', level, f'given up: {text}',
+                                         codes=result_code(reason))
         self._set_reached(False)
         self.report(outcome or self.life.end(reason, text))
 

@@ -12,6 +12,7 @@ import can
 from c3p_description.model import Array, CasterRobot
 from c3p_hardware.devices import Drive, Encoder
 from c3p_hardware.joint_sensing import JointSensing, SensedJoints
+from c3p_hardware.problem import Problem
 from c3p_hardware.settings import CardSettings
 from c3p_hardware.supervisor import ArmState, Refused, Supervisor
 from c3p_hardware.transport.can_bus import BusAddress, EchoProbe, conversation, open_bus
@@ -79,6 +80,11 @@ class CardLink:
     def faults(self) -> list[str]:
         """Texts of the latched faults."""
         return [f'{fault}' for fault in self._supervisor.faults]
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """The latched faults."""
+        return tuple(self._supervisor.faults)
 
     @property
     def held(self) -> str:

@@ -12,19 +12,22 @@ from c3p_hardware.devices import Device, Drive, Encoder
 from c3p_hardware.supervisor import ArmState
 from c3p_hardware.transport.card_link import CardLink
 from c3p_ros.diagnostics import ERROR, OK, WARN
+from c3p_ros.fault_codes.code import FAULT_CODES, joined
+from c3p_ros.fault_codes.table import card_code
 
 
-def conditions(link: CardLink) -> list[tuple[str, bytes, str]]:
-    """Return name, level and text of the state of motors, samples and wheels."""
-    motors = ((ERROR, '; '.join(link.faults)) if link.state == ArmState.FAULT
-              else (OK, link.state.value))
+def conditions(link: CardLink) -> list[tuple[str, bytes, str, str]]:
+    """Return name, level, text and codes of the state of motors, samples and wheels."""
+    codes = joined(card_code(fault.kind, fault.text) for fault in link.problems)
+    motors = ((ERROR, '; '.join(link.faults), codes) if link.state == ArmState.FAULT
+              else (OK, link.state.value, ''))
     held = link.held
     gate = link.gate_reason if link.state == ArmState.ARMED else ''
     return [
         ('motors', *motors),
         ('late', WARN if held else OK, f'{held}: no sample; all torques are zero'
-         if held else 'all devices respond again'),
-        ('wheels', WARN if gate else OK, f'{gate}: they brake' if gate else 'driven')]
+         if held else 'all devices respond again', ''),
+        ('wheels', WARN if gate else OK, f'{gate}: they brake' if gate else 'driven', '')]
 
 
 def device_statuses(prefix: str, robot: str, link: CardLink | None) -> list[DiagnosticStatus]:
@@ -49,11 +52,14 @@ def device_statuses(prefix: str, robot: str, link: CardLink | None) -> list[Diag
 
 def _status(prefix: str, robot: str, device: Device, link: CardLink, now: float,
             serial: int | None) -> DiagnosticStatus:
-    problems = [f'{p.text}; {p.remedy}' for p in device.problems(now, link.settings)]
+    found = [*device.problems(now, link.settings)]
+    problems = [f'{p.text}; {p.remedy}' for p in found]
     warning = device.warning()
+    codes = ([card_code(p.kind, p.text) for p in found]
+             or ([card_code('warning', warning)] if warning else []))
     level = ERROR if problems else WARN if warning else OK
     kind = 'drive' if isinstance(device, Drive) else 'encoder'
-    values = _values(device) | {
+    values = {FAULT_CODES: joined(codes)} | _values(device) | {
         'network state': device.nmt.name if device.nmt is not None else 'unknown',
         'samples lost': device.lost, 'serial number': serial,
         'last sample [ms]': f'{1e3 * (now - device.sampled_at):.1f}'}

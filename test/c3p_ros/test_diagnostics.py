@@ -28,7 +28,7 @@ def heard(bench, level):
 def test_a_healthy_node_says_so_with_its_figures(bench, probe):
     status = bench.health['left/probe']
     assert (status.level, status.message, status.hardware_id) == (OK, 'OK', 'c3p')
-    assert {v.key: v.value for v in status.values} == {'figure': '42'}
+    assert {v.key: v.value for v in status.values} == {'fault_codes': '', 'figure': '42'}
 
 
 def test_a_change_of_level_is_published_at_once_and_once(bench, probe):
@@ -52,6 +52,22 @@ def test_the_worst_condition_comes_first_and_gives_the_level(bench, probe):
     probe.diagnostics.condition('chain', OK, '')
     bench.wait_for(heard(bench, WARN), 'what is left', AT_ONCE)
     assert bench.health['left/probe'].message == 'speed: slow'
+
+
+def test_the_codes_of_what_is_wrong_are_a_value_the_worst_first(bench, probe):
+    def codes():
+        return probe.diagnostics.status().values[0].value
+
+    probe.diagnostics.condition('publishers', WARN, 'two of odom; one of them publishes')
+    probe.diagnostics.condition('chain', ERROR, 'broken')
+    assert codes() == 'C3P-IN-0099 C3P-IN-0013'
+    probe.diagnostics.condition('chain', ERROR, 'broken', codes='C3P-CM-0001 C3P-CM-0002')
+    assert codes() == 'C3P-CM-0001 C3P-CM-0002 C3P-IN-0013'
+    for name in ('chain', 'publishers'):
+        probe.diagnostics.condition(name, OK, '')
+    assert codes() == ''
+    probe.diagnostics.refuse('odom', 'stale: 2 s old')
+    assert codes() == 'C3P-IN-0001'
 
 
 def test_the_text_of_a_condition_follows_without_flooding(bench, probe):

@@ -236,7 +236,8 @@ def test_panels_show_the_data_of_the_run():
 
 def test_states_are_drawn_by_their_level():
     time = STEP * np.arange(101)
-    states = [Span('a: state', 0, 'OK', 0.0, 0.5), Span('a: state', 2, 'gone', 0.5, 1.0)]
+    states = [Span('a: state', 0, 'OK', 0.0, 0.5),
+              Span('a: state', 2, 'gone', 0.5, 1.0, 'C3P-VC-0020')]
     run = run_of(log(time, odom=straight(time)), states=states)
     axes = drawn(loop_panels.draw_states, run)
     assert [label.get_text() for label in axes.get_yticklabels()] == ['a']

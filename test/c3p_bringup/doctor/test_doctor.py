@@ -218,7 +218,8 @@ def test_a_serial_bus_is_a_file(tmp_path):
 def test_answers_are_counted_and_have_remedies():
     checks = [ok('a', 'x'), ok('b', 'x'), warn('c', 'x', 'do'), fail('d', 'x', 'do it')]
     assert counted(checks) == {'ok': 2, 'warn': 1, 'fail': 1}
-    assert f'{checks[3]}'.endswith('x; do it')
+    assert f'{checks[3]}'.endswith('x; do it [C3P-DR-0099]')
+    assert f'{checks[0]}'.endswith('x')
 
 
 def test_the_command_tells_everything_and_ends_with_1_when_something_will_not_work(
