@@ -20,8 +20,8 @@ EXPERIMENTS = (
     'line', 'triangle', 'figure_eight', 'ramp_y', 'ramp_x', 'flip', 'spin', 'sideways',
     'goal_behind', 'steerings', 'pushes', 'slope', 'oil_patch', 'self_calibration', 'consistency',
     'slip_faults', 'real_sensors', 'postures', 'structure', 'feed_forward', 'commissioning',
-    'hill', 'random_terrain', 'camber_power', 'planar_models', 'agv', 'crossover', 'methods',
-    'flexible', 'berthing', 'grasp', 'chain', 'all')
+    'stopping', 'hill', 'random_terrain', 'camber_power', 'planar_models', 'agv', 'crossover',
+    'methods', 'flexible', 'berthing', 'grasp', 'chain', 'all')
 
 # parameters of sensed_kinematics for joint states that are of one instant, with its stamp: motor
 # cards sample by their SYNC, and so does the simulation unless its sensors have a timing

@@ -30,6 +30,7 @@ from c3p_experiments.self_calibration.consistency_page import consistency_page
 from c3p_experiments.self_calibration.page import calibration_page
 from c3p_experiments.slip_faults import experiment as faults
 from c3p_experiments.slip_faults.page import faults_page
+from c3p_experiments.stopping import experiment as stops
 
 CM: dict[str, Any] = {'unit': 'cm', 'scale': 100.0}
 SECONDS: dict[str, Any] = {'unit': 's'}
@@ -172,6 +173,8 @@ EXPERIMENTS: dict[str, Experiment] = {e.name: e for e in (
     ModelExperiment(wirings.NAME, wirings.TITLE, wirings.SOURCE, wirings.commissioning,
                     ('robot', 'seed', 'trials', 'workers'), runs=wirings.RUNS,
                     rows=wirings.ROWS),
+    ModelExperiment(stops.NAME, stops.TITLE, stops.SOURCE, stops.stopping,
+                    ('robot', 'seed', 'trials', 'workers'), runs=stops.RUNS, rows=stops.ROWS),
     ModelExperiment('hill', rough.HILL.title, rough.HILL.source, rough.hill,
                     ('robot', 'duration', 'film'), runs=len(rough.HILL.cases) + 1),
     ModelExperiment('random_terrain', rough.RANDOM.title, rough.RANDOM.source,

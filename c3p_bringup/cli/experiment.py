@@ -69,9 +69,9 @@ def add_experiment(commands: Any) -> None:
     command.add_argument('--film', nargs='?', const='mp4', choices=('mp4', 'gif'),
                          help='hill and random_terrain: also stills and a film (default: mp4)')
     command.add_argument('--trials', type=_number, metavar='N',
-                         help='commissioning: trials of each robot (default: 4)')
+                         help='commissioning, stopping: trials of each robot or case (default: 4)')
     command.add_argument('--workers', type=_number, metavar='N',
-                         help='commissioning: processes (default: one per core)')
+                         help='commissioning, stopping: processes (default: one per core)')
     command.add_argument('--keys', action='store_true',
                          help='berthing: drive the arm yourself with the keyboard, in real time')
     command.add_argument('--out', type=Path, metavar='DIR',

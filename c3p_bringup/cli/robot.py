@@ -127,11 +127,13 @@ def line(drive: DriveOutcome) -> str:
 def text(check: RobotCheck) -> str:
     """Return the answers of a check, its warnings and the missed drives as lines of text."""
     from c3p_experiments.robots.page import answers
+    from c3p_experiments.robots.stops import stop_lines
 
     lines = [f'{check.robot.name} ({check.source})']
     lines += [f'  {a.question:30} {a.answer}. {a.detail}' for a in answers(check)]
     lines += [f'  {"warning":30} {warning}' for warning in check.warnings]
     lines += [f'  {"assumed":30} {note.text}' for note in check.notes if note.kind != 'warning']
+    lines += stop_lines(check.robot)
     # one line for all drives with one reason
     reasons: dict[str, list[str]] = {}
     for drive in check.missed:

@@ -19,6 +19,7 @@ from c3p_experiments.robots.ability import Ability, ability_json, ability_of
 from c3p_experiments.robots.battery import BatteryDrive, DriveOutcome, drive, tasks
 from c3p_experiments.robots.bench import RobotBench
 from c3p_experiments.robots.pace import Pace, pace_of
+from c3p_experiments.robots.stops import stops_json
 from c3p_simulation.make_plant import PLANTS
 
 # metrics of a drive in the JSON; the first four are those of the command's contract
@@ -197,6 +198,7 @@ def check_json(check: RobotCheck) -> dict[str, Any]:
         'assumed': [note.text for note in check.notes if note.kind != 'warning'],
         'casters': check.robot.count, 'driven': check.robot.driven.tolist(),
         'total_mass_kg': check.robot.total_mass, **ability,
+        'stopping': stops_json(check.robot),
         'controller': check.controller, 'pace': check.pace._asdict(),
         'reached': not check.missed if check.drives else None,
         'battery': {drive.name: {'reached': drive.reached,
