@@ -82,8 +82,8 @@ def way(value: float | None) -> str:
 
 
 def percent(value: float | None) -> str:
-    """Return a ratio as percentage."""
-    return '' if value is None else f'{100 * value:.0f} %'
+    """Return a ratio as percentage; None for a robot that rolled on against the formula."""
+    return 'rolled on' if value is None else f'{100 * value:.0f} %'
 
 
 if __name__ == '__main__':
