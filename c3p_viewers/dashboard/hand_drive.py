@@ -75,6 +75,8 @@ class HandDrive:
         if press in self._ended:
             raise Refusal('driving by hand was interrupted; let go, and press again')
         if self.press and press != self.press:
+            # it must not take over, without a touch, when the present one ends
+            self._ended.append(press)
             raise Refusal('another page drives by hand; it must let go first')
         begins = not self.press
         self.press = press

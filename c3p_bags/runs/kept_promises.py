@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Promises of safety.md that a bag shows to be broken, by the predicates of the enumeration.
+
+A recorder may begin in a drive, lose messages, and stamp what it has no stamp of late: the
+predicates have margins for that, and what a bag does not contain is not judged.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from c3p_bags.runs.run_log import RunLog, Series
+from c3p_controller.stop_promises import (
+    MOTOR,
+    PASSED,
+    SPEED,
+    TORQUE,
+    CommandTimeout,
+    Event,
+    GateOpens,
+    Promise,
+    TorqueLimits,
+)
+from c3p_controller.velocity_controller_parameters import StopParameters
+from c3p_description.model import Array, CasterRobot
+from c3p_hardware.wheel_gate import GateSettings
+
+# default of velocity_controller.cmd_vel_timeout, s
+COMMAND_TIMEOUT = 0.5
+
+# a stop has at least half of the deceleration asked for, this long after its order at the latest,
+# s (safety.md), and 0.5 s of patience before the brake
+LEAST_EFFECT = 0.5
+MARGIN = 1.2
+
+# of a torque command that is late on its way to the recorder, s
+GRACE = 0.1
+
+# smaller torques, in limits, and rates, rad/s, are noise: nobody can say that a motor drives
+TORQUE_NOISE = 0.1
+RATE_NOISE = 0.5
+
+
+class BrokenPromise(NamedTuple):
+    """
+    A promise that was broken.
+
+    Attributes
+    ----------
+    promise : str
+        Its identity.
+    time : float, s
+        Since the first joint states; when it was seen first.
+    evidence : str
+    count : int
+        Events that show it.
+    """
+
+    promise: str
+    time: float
+    evidence: str
+    count: int = 1
+
+
+def broken_promises(log: RunLog, robot: CasterRobot, deceleration: float | None = None
+                    ) -> tuple[BrokenPromise, ...]:
+    """
+    Return the promises that a run broke, each once, in the order of time.
+
+    `deceleration`, m/s², is that of a controlled stop, default that of the velocity controller.
+    """
+    slowest = LEAST_EFFECT * (deceleration or StopParameters.stop_acceleration)
+    gate = GateOpens(GateSettings.command_timeout + GRACE)
+    # a bag may begin in a drive
+    gate.flags['open'] = True
+    promises = [CommandTimeout(COMMAND_TIMEOUT, slowest, MARGIN), TorqueLimits(), gate]
+    broken: dict[str, BrokenPromise] = {}
+    if count := log.not_finite.get('wheel_effort', 0):
+        broken[TorqueLimits.identity] = BrokenPromise(
+            TorqueLimits.identity, 0.0, 'a torque that is not finite', count)
+    have = {MOTOR, *(kind for kind, series in _series(log) if series is not None)}
+    judged: list[Promise] = [p for p in promises if have.issuperset(p.needs) or p is gate
+                             and TORQUE in have]
+    for event in _events(log, robot):
+        for promise in judged:
+            if evidence := promise.see(event):
+                name = promise.identity
+                before = broken.get(name)
+                broken[name] = (BrokenPromise(name, event.at, evidence) if before is None
+                                else before._replace(count=before.count + 1))
+    return tuple(sorted(broken.values(), key=lambda one: one.time))
+
+
+def _series(log: RunLog) -> tuple[tuple[str, Series | None], ...]:
+    """Return the columns that events are made of, in the order of cause and effect."""
+    odom = log.odom
+    return ((SPEED, None if odom is None else Series(odom.time, odom.twist)),
+            (PASSED, log.cmd_vel), (TORQUE, log.wheel_effort))
+
+
+def _events(log: RunLog, robot: CasterRobot) -> Iterator[Event]:
+    """Yield what the bag shows, by time; of equal stamps joints first, torques last."""
+    times = [log.joints.time]
+    values = [_driving(log, robot)]
+    kinds = [MOTOR]
+    for kind, series in _series(log):
+        if series is not None:
+            kinds.append(kind)
+            times.append(series.time)
+            values.append(_torques(series.value, robot) if kind == TORQUE
+                          else np.hypot(series.value[:, 0], series.value[:, 1]))
+    kind = np.repeat(np.arange(len(times)), [len(t) for t in times])
+    time = np.concatenate(times)
+    value = np.concatenate(values)
+    for k in np.lexsort((kind, time)).tolist():
+        if math.isfinite(value[k]) or kinds[kind[k]] == TORQUE:
+            yield Event(kinds[kind[k]], float(time[k]), '', float(value[k]))
+
+
+def _torques(torque: Array, robot: CasterRobot) -> Array:
+    """Return the largest commanded torque (k,), as a fraction of its limit."""
+    limit = robot.effort_limit[:torque.shape[1]]
+    return np.abs(torque / np.where(limit > 0.0, limit, np.inf)).max(axis=1)
+
+
+def _driving(log: RunLog, robot: CasterRobot) -> Array:
+    """Return the largest torque (k,) that drives a wheel, as a fraction of its limit."""
+    joints = log.joints
+    torque = joints.wheel_torque[:, :robot.count]
+    limit = robot.effort_limit[:robot.count]
+    share = np.sign(joints.wheel_rate) * torque / np.where(limit > 0.0, limit, np.inf)
+    drives = (np.abs(joints.wheel_rate) > RATE_NOISE) & (share > TORQUE_NOISE)
+    return np.minimum(np.where(drives, share, 0.0).max(axis=1), 1.0)

@@ -1,0 +1,457 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Promises of the stop chain as predicates over what is seen: messages, orders, motion.
+
+Each promise is one class, with the text of its row in docs/safety.md and the kinds of events that
+it needs. The enumeration of all states (c3p_experiments/stop_chain) and the check of a bag use the
+same objects. A promise remembers moments and flags alone, so that its state is finite: an age
+beyond the `horizon` makes no difference.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from c3p_controller.command_lock import COPY_DELAY, Lock
+from c3p_controller.twist_mux import Input
+
+# kinds of events
+COMMAND = 'command'
+PASSED = 'passed'
+LOCK = 'lock'
+UNHEARD = 'unheard'
+RELEASE = 'release'
+START = 'start'
+BACK = 'back'
+TORQUE = 'torque'
+MOTOR = 'motor'
+LOCKED = 'locked'
+UNLOCKED = 'unlocked'
+FOLLOWS = 'follows'
+TOUCH = 'touch'
+LET_GO = 'let go'
+SPEED = 'speed'
+
+# a robot below this speed stands, m/s
+STANDS = 0.05
+
+# beyond a threshold, s; moments in the future, after a step of the clock, are brought this near
+BEYOND = 0.25
+AHEAD = 0.5
+
+# torque above its limit that is rounding of a message, as a fraction
+ROUNDING = 1e-3
+
+
+class Event(NamedTuple):
+    """
+    What was seen `at` a time, s, of the source, lock or node `name`.
+
+    The `value` of a command, of a torque (in limits of the robot) or a speed (m/s) is its size; of
+    a lock, 1 if it is pressed. What is not `sure` came best effort, so that it may be a late copy;
+    of a torque, it was sent and perhaps not received.
+    """
+
+    kind: str
+    at: float
+    name: str = ''
+    value: float = 0.0
+    sure: bool = True
+
+
+class Promise:
+    """
+    Predicate over events.
+
+    Attributes
+    ----------
+    identity : str
+        Stable name, for reports.
+    text : str
+        Its row in docs/safety.md.
+    needs : tuple of str
+        Kinds of events without which it is not judged.
+    moments, flags : dict
+        What it remembers: times, s, and yes or no.
+    horizons : dict, s
+        Older moments make no difference.
+    """
+
+    identity = ''
+    text = ''
+    needs: tuple[str, ...] = ()
+
+    def __init__(self) -> None:
+        """Begin with what nobody has seen."""
+        self.moments: dict[str, float] = {}
+        self.horizons: dict[str, float] = {}
+        self.flags: dict[str, bool] = {}
+
+    def see(self, event: Event) -> str:
+        """Take an event; return the evidence of a broken promise, '' without one."""
+        raise NotImplementedError
+
+    def state(self, now: float) -> tuple[tuple[float, ...], tuple[bool, ...]]:
+        """Return the ages, up to the horizons, and the flags."""
+        most = self.horizons
+        return (tuple([max(-AHEAD, min(now - moment, most[name]))
+                       for name, moment in self.moments.items()]), tuple(self.flags.values()))
+
+    def restore(self, state: tuple[tuple[float, ...], tuple[bool, ...]], now: float) -> None:
+        """Become what `state` describes, at `now`."""
+        for name, age in zip(self.moments, state[0], strict=True):
+            self.moments[name] = now - age
+        for name, flag in zip(self.flags, state[1], strict=True):
+            self.flags[name] = flag
+
+
+class LockWatch(Promise):
+    """
+    What was heard of one lock; the promises of locks read it, and it comes before them.
+
+    `masks` are the sources that it masks; '' is a command whose source is not known.
+    """
+
+    needs = (LOCK,)
+
+    def __init__(self, lock: Lock, masks: Sequence[str]) -> None:
+        """Begin with an unknown state."""
+        super().__init__()
+        self.lock = lock
+        self.masks = frozenset(masks)
+        self.moments = {'secured': -math.inf, 'heard': -math.inf}
+        self.horizons = {'secured': COPY_DELAY,
+                         'heard': lock.timeout + BEYOND if lock.timeout else 0.0}
+        self.flags = {'pressed': False, 'unknown': lock.timeout == 0.0, 'unheard': False}
+        # when it was pressed, for the evidence
+        self.since = -math.inf
+
+    def see(self, event: Event) -> str:
+        """Take what was heard of the lock; it breaks no promise."""
+        flags = self.flags
+        if event.name == self.lock.name and event.kind == LOCK:
+            self._heard(event)
+        elif event.name == self.lock.name and event.kind == UNHEARD:
+            flags['unheard'] = bool(event.value)
+            flags['unknown'] |= flags['unheard']
+        elif event.kind == RELEASE:
+            flags['unknown'] &= flags['unheard']
+        elif event.kind == START:
+            flags['unheard'] = flags['pressed'] = False
+            flags['unknown'] = self.lock.timeout == 0.0
+            self.moments = dict.fromkeys(self.moments, -math.inf)
+        elif event.kind == BACK:
+            # of a lock with a timeout only the next message opens
+            self.moments['heard'] = -math.inf
+        return ''
+
+    def _heard(self, event: Event) -> None:
+        """Take a message of the lock."""
+        moments = self.moments
+        if event.value:
+            if not self.flags['pressed']:
+                self.since = event.at
+            if event.sure:
+                moments['secured'] = event.at
+        elif not event.sure and 0.0 <= event.at - moments['secured'] < COPY_DELAY:
+            # perhaps the late copy of a message before the press
+            return
+        self.flags['pressed'] = bool(event.value)
+        self.flags['unknown'] = False
+        moments['heard'] = event.at
+
+    def moved(self, event: Event) -> bool:
+        """Return whether `event` is a motion command that this lock should mask."""
+        return event.kind == PASSED and bool(event.value) and event.name in self.masks
+
+    def expired(self, now: float) -> bool:
+        """Return whether a lock with a timeout has been silent for longer."""
+        return 0.0 < self.lock.timeout < now - self.moments['heard']
+
+    def closed(self, now: float) -> bool:
+        """Return whether it should be closed, for any reason."""
+        return any(self.flags.values()) or self.expired(now)
+
+
+class LockPromise(Promise):
+    """A promise that reads a `watch`; a command may pass for `grace`, s, after its lock closed."""
+
+    def __init__(self, watch: LockWatch, grace: float = 0.0) -> None:
+        """Remember nothing: the watch does."""
+        super().__init__()
+        self.watch = watch
+        self.grace = grace
+
+
+class LockStops(LockPromise):
+    """No motion command passes a lock that was pressed."""
+
+    identity = 'lock-stops'
+    text = 'a lock stops the active source'
+    needs = (LOCK, PASSED)
+
+    def see(self, event: Event) -> str:
+        """Take an event; return the evidence of a broken promise."""
+        watch = self.watch
+        if (watch.flags['pressed'] and watch.moved(event)
+                and (not self.grace or event.at - watch.since > self.grace)):
+            return (f'a command of {event.value:.3g} passed although {watch.lock.name} was '
+                    'pressed')
+        return ''
+
+
+class UnknownCloses(LockPromise):
+    """No motion command passes before a lock is heard, or while it has an unheard publisher."""
+
+    identity = 'unknown-closes'
+    text = 'a lock with unknown state is closed'
+    needs = (LOCK, PASSED, START)
+
+    def see(self, event: Event) -> str:
+        """Take an event; return the evidence of a broken promise."""
+        flags = self.watch.flags
+        if (flags['unknown'] or flags['unheard']) and self.watch.moved(event):
+            return (f'a command of {event.value:.3g} passed while {self.watch.lock.name} was '
+                    'unknown')
+        return ''
+
+
+class SilenceCloses(LockPromise):
+    """No motion command passes a lock with a timeout that is not heard in time."""
+
+    identity = 'silence-closes'
+    text = 'a lock with a timeout closes when its publisher terminates'
+    needs = (LOCK, PASSED)
+
+    def see(self, event: Event) -> str:
+        """Take an event; return the evidence of a broken promise."""
+        if self.watch.expired(event.at - self.grace) and self.watch.moved(event):
+            return (f'a command of {event.value:.3g} passed although {self.watch.lock.name} was '
+                    'not heard in time')
+        return ''
+
+
+class NoResume(Promise):
+    """After a lock or a higher source a source moves only after a zero or silence of its own."""
+
+    identity = 'no-resume'
+    text = ('no source resumes automatically after a lock, or after a source of higher priority')
+    needs = (COMMAND, PASSED, LOCK, START)
+
+    def __init__(self, source: Input, above: Sequence[str], locks: Sequence[LockWatch]) -> None:
+        """Watch `source`, below the sources `above`, masked by `locks` that it reads."""
+        super().__init__()
+        self.source = source
+        self.above = frozenset(above)
+        self.locks = [lock for lock in locks if source.name in lock.masks]
+        self.horizons = {'restless': source.timeout + BEYOND}
+        # begin of the present silence
+        self.moments = {'restless': 0.0}
+        # released by a zero or silence; the last command was a zero
+        self.flags = {'released': False, 'zero': False}
+
+    def masked(self, now: float) -> bool:
+        """Return whether a lock is closed for any reason."""
+        return any(lock.closed(now) for lock in self.locks)
+
+    def see(self, event: Event) -> str:
+        """Take an event, after the locks have; return the evidence of a broken promise."""
+        flags = self.flags
+        now = event.at
+        if event.kind in (START, BACK) or self.masked(now):
+            flags['released'] = flags['zero'] = False
+            self.moments['restless'] = now
+        elif now - self.moments['restless'] > self.source.timeout:
+            flags['released'] = True
+        if event.kind == COMMAND and event.name == self.source.name:
+            flags['zero'] = not event.value
+            if event.value:
+                self.moments['restless'] = now
+            elif not self.masked(now):
+                flags['released'] = True
+        elif event.kind == PASSED and event.name in self.above and not flags['zero']:
+            flags['released'] = False
+        elif (event.kind == PASSED and event.value and event.name == self.source.name
+                and not flags['released']):
+            return f'{self.source.name} moves the robot without a zero or silence before'
+        return ''
+
+
+class CommandTimeout(Promise):
+    """
+    Without a command the robot comes to rest: it does not go on as it did.
+
+    `deceleration`, m/s², and `margin`, s, allow for the way to rest; a robot that stood meanwhile
+    was pushed.
+    """
+
+    identity = 'command-timeout'
+    text = 'command timeout results in a controlled stop'
+    needs = (PASSED, SPEED)
+
+    def __init__(self, timeout: float, deceleration: float = math.inf, margin: float = 0.0
+                 ) -> None:
+        """Begin at rest."""
+        super().__init__()
+        self.timeout = timeout
+        self.deceleration = deceleration
+        self.margin = margin
+        self.horizons = {'commanded': timeout + margin + BEYOND}
+        self.moments = {'commanded': -math.inf}
+        self.flags = {'stood': True}
+        self.fastest = 0.0
+
+    def see(self, event: Event) -> str:
+        """Take an event; return the evidence of a broken promise."""
+        if event.kind == PASSED:
+            self.moments['commanded'] = event.at
+            self.fastest = 0.0
+            self.flags['stood'] = False
+        elif event.kind == SPEED:
+            silence = event.at - self.moments['commanded']
+            if silence <= self.timeout:
+                self.fastest = max(self.fastest, event.value)
+            self.flags['stood'] |= silence > self.timeout and event.value < STANDS
+            allowed = self.timeout + self.margin + self.fastest / self.deceleration
+            if silence > allowed and not self.flags['stood']:
+                return (f'{event.value:.2f} m/s {silence:.2f} s after the last command, at rest '
+                        f'after {allowed:.2f} s')
+        return ''
+
+
+class ZeroFirst(Promise):
+    """The first torque after an unlock is zero: drives that braked meanwhile re-arm by it."""
+
+    identity = 'zero-first'
+    text = 'motion after a lock begins with zero torques'
+    needs = (UNLOCKED, TORQUE)
+
+    def __init__(self) -> None:
+        """Begin locked."""
+        super().__init__()
+        self.flags = {'opening': False}
+
+    def see(self, event: Event) -> str:
+        """Take an event; return the evidence of a broken promise."""
+        if event.kind == UNLOCKED:
+            self.flags['opening'] = True
+        elif event.kind == TORQUE and not event.sure and self.flags['opening']:
+            self.flags['opening'] = False
+            if event.value:
+                return f'the first torque after an unlock is {event.value:.2f} of the limit'
+        return ''
+
+
+class LockedUntilReleased(Promise):
+    """After a start or a fault no motion command is followed before a zero, or silence."""
+
+    identity = 'locked-until-released'
+    text = ('a chain timeout brakes the wheels; motion resumes only after a zero command or '
+            'silence')
+    needs = (COMMAND, LOCKED, FOLLOWS)
+
+    def __init__(self, timeout: float) -> None:
+        """Begin locked; silence of `timeout`, s, releases."""
+        super().__init__()
+        self.timeout = timeout
+        self.moments = {'restless': -math.inf}
+        self.horizons = {'restless': timeout + BEYOND}
+        self.flags = {'released': False}
+
+    def see(self, event: Event) -> str:
+        """Take an event; return the evidence of a broken promise."""
+        if event.kind == LOCKED:
+            self.flags['released'] = False
+            self.moments['restless'] = event.at
+            return ''
+        if event.at - self.moments['restless'] >= self.timeout:
+            self.flags['released'] = True
+        if event.kind == COMMAND:
+            self.moments['restless'] = event.at
+            self.flags['released'] |= not event.value
+        elif event.kind == FOLLOWS and event.value and not self.flags['released']:
+            return f'a command of {event.value:.3g} is followed without a zero or silence before'
+        return ''
+
+
+class TorqueLimits(Promise):
+    """Torques are finite and within the limits."""
+
+    identity = 'torque-limits'
+    text = ('torques are finite and within the limits of the robot for any input messages')
+    needs = (TORQUE,)
+
+    def see(self, event: Event) -> str:
+        """Take an event; return the evidence of a broken promise."""
+        if event.kind in (TORQUE, MOTOR) and not abs(event.value) <= 1.0 + ROUNDING:
+            return f'a torque of {event.value:.3g} times its limit'
+        return ''
+
+
+class GateOpens(Promise):
+    """After a timeout no torque reaches a motor, but that of its brake, before a zero command."""
+
+    identity = 'gate-opens-by-zero'
+    text = ('torque command timeout brakes the wheels until a command of exactly zero')
+    needs = (TORQUE, MOTOR, START)
+
+    def __init__(self, timeout: float) -> None:
+        """Begin closed."""
+        super().__init__()
+        self.timeout = timeout
+        self.horizons = {'received': timeout + BEYOND}
+        self.moments = {'received': -math.inf}
+        self.flags = {'open': False}
+
+    def see(self, event: Event) -> str:
+        """Take an event; a motor drives if its torque, in limits, has the sense of its rate."""
+        if event.kind == START and event.name == 'gate':
+            self.flags['open'] = False
+            self.moments['received'] = -math.inf
+        elif event.kind == TORQUE and event.sure:
+            # while it is held because of two publishers a zero opens nothing
+            self.flags['open'] |= event.value == 0.0 and event.name != 'held'
+            self.flags['open'] &= event.name != 'held'
+            self.moments['received'] = event.at
+        elif event.kind == MOTOR:
+            self.flags['open'] &= event.at - self.moments['received'] <= self.timeout
+            if event.value > 0.0 and not self.flags['open']:
+                return f'a motor drives with {event.value:.2f} of its limit at a closed gate'
+        return ''
+
+
+class HeldByHand(Promise):
+    """A page moves the robot only during one touch, and `hold`, s, after its last command."""
+
+    identity = 'held-by-hand'
+    text = ('the pad and the keys of the live page move the robot only while they are held and '
+            'the page has the focus')
+    needs = (TOUCH, COMMAND, LET_GO, PASSED)
+
+    def __init__(self, hold: float, pages: Sequence[str]) -> None:
+        """Begin without a touch."""
+        super().__init__()
+        self.hold = hold
+        self.moments = dict.fromkeys(pages, -math.inf)
+        self.horizons = dict.fromkeys(pages, hold + BEYOND)
+        self.flags = dict.fromkeys(pages, False)
+
+    def see(self, event: Event) -> str:
+        """Take an event; return the evidence of a broken promise."""
+        for page, moment in self.moments.items():
+            # a touch that was interrupted does not begin again
+            self.flags[page] &= event.at - moment < self.hold
+        if event.kind in (TOUCH, COMMAND):
+            self.flags[event.name] |= event.kind == TOUCH
+            self.moments[event.name] = event.at
+        elif event.kind == LET_GO:
+            self.flags[event.name] = False
+        elif event.kind == PASSED and event.value and not any(self.flags.values()):
+            return f'a command of {event.value:.3g} although nobody holds a key'
+        return ''
+
+
+ALL = (LockStops, UnknownCloses, SilenceCloses, NoResume, CommandTimeout, ZeroFirst,
+       LockedUntilReleased, TorqueLimits, GateOpens, HeldByHand)
