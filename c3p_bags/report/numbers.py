@@ -11,6 +11,7 @@ from c3p_bags.report.health import LEVELS, complaints, while_starting
 from c3p_bags.report.motion_panels import NEAR, odometry_error
 from c3p_bags.report.run import STRIDE, AnalysedRun
 from c3p_bags.runs import mapped
+from c3p_bags.runs.kept_promises import broken_promises
 from c3p_bags.runs.metrics import drive_metrics
 from c3p_bags.runs.run_log import held
 from c3p_description.model import CasterRobot
@@ -115,7 +116,7 @@ def run_numbers(run: AnalysedRun) -> dict[str, Any]:
 
     The keys of `drive_metrics`, and ``duration_s``, ``distance_m``, ``moving_s``, ``goals``,
     ``slip``, ``timing``, ``singularity``, ``odometry``, ``clock_steps``, ``remarks``,
-    ``complaints``.
+    ``complaints``, ``broken_promises``.
     """
     odom = run.odom
     log = run.log
@@ -141,7 +142,9 @@ def run_numbers(run: AnalysedRun) -> dict[str, Any]:
         'clock_steps': [{'at_s': step.time, 'by_s': step.by, 'certain': step.certain}
                         for step in log.clock_steps],
         'remarks': list(run.remarks),
-        'complaints': _complaints(run)}
+        'complaints': _complaints(run),
+        'broken_promises': [{'promise': one.promise, 'at_s': one.time, 'evidence': one.evidence,
+                             'count': one.count} for one in broken_promises(log, run.robot)]}
 
 
 def _complaints(run: AnalysedRun) -> list[dict[str, Any]]:

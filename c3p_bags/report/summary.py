@@ -11,6 +11,7 @@ import numpy as np
 
 from c3p_bags.report.gyro_answer import gyro_answer
 from c3p_bags.report.motion_panels import NEAR
+from c3p_bags.report.promise_answer import promise_answer
 from c3p_bags.report.run import AnalysedRun
 from c3p_bags.report.slip_answer import Answer, length, percent, slip_answer
 from c3p_bags.report.times_answer import times_answer
@@ -215,5 +216,5 @@ def answers(run: AnalysedRun, numbers: Mapping[str, Any]) -> list[Answer]:
 
     `numbers` are those of `run_numbers`.
     """
-    return _clock(run) + _incomplete(run) + _not_finite(run) + [
+    return promise_answer(numbers) + _clock(run) + _incomplete(run) + _not_finite(run) + [
         question(run, numbers) for question in QUESTIONS] + times_answer(run) + gyro_answer(run)
