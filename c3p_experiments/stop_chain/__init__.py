@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All states of the stop chain: the classes of the suite, stepped through every order of events."""
+"""All states of the stop chain: classes of the suite, stepped by every order of events."""

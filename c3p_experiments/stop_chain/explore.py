@@ -42,6 +42,7 @@ class Counterexample(NamedTuple):
     events: tuple[str, ...]
 
     def __str__(self) -> str:
+        """Return it as lines."""
         return f'{self.promise}: {self.evidence}\n  ' + '\n  '.join(self.events)
 
 

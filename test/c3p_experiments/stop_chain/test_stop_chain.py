@@ -53,8 +53,9 @@ def test_a_state_that_is_restored_is_the_same(machine):
         assert one.state() == state
 
 
-def always_armed(self, first):
-    """Let no source be released again after a higher one."""
+def armed_through_a_lock(self, now):
+    """Let no source be released again after a lock."""
+    self._newest = now
 
 
 def still_open(self, now):
@@ -112,7 +113,7 @@ MUX, WHEELS, HAND = MuxMachine, lambda: WheelMachine(ROBOT), HandMachine
 
 
 @pytest.mark.parametrize(('part', 'name', 'broken', 'machine', 'promises', 'identity'), [
-    (TwistMux, '_override', always_armed, small_mux, mux_promises, 'no-resume'),
+    (TwistMux, 'look', armed_through_a_lock, small_mux, mux_promises, 'no-resume'),
     (LockState, 'locked', still_open, MUX, mux_promises, 'silence-closes'),
     (LockState, '__init__', opened_at_once, MUX, mux_promises, 'unknown-closes'),
     (LockState, 'take', stays_open, MUX, mux_promises, 'lock-stops'),
