@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answer of a report: were promises of safety.md broken?"""
+"""Answer of a report: the promises of safety.md that were broken."""
 
 from __future__ import annotations
 

@@ -76,8 +76,10 @@ def broken_promises(log: RunLog, robot: CasterRobot, deceleration: float | None 
     """
     slowest = LEAST_EFFECT * (deceleration or StopParameters.stop_acceleration)
     gate = GateOpens(GateSettings.command_timeout + GRACE)
-    # a bag may begin in a drive
+    # a bag may begin in a drive, and its torques after its joint states
     gate.flags['open'] = True
+    if log.wheel_effort is not None and len(log.wheel_effort.time):
+        gate.moments['received'] = float(log.wheel_effort.time[0])
     promises = [CommandTimeout(COMMAND_TIMEOUT, slowest, MARGIN), TorqueLimits(), gate]
     broken: dict[str, BrokenPromise] = {}
     if count := log.not_finite.get('wheel_effort', 0):
