@@ -45,9 +45,9 @@ AHEAD = 0.5
 ROUNDING = 1e-3
 
 
-class Event(NamedTuple):
+class StopEvent(NamedTuple):
     """
-    What was seen `at` a time, s, of the source, lock or node `name`.
+    Observation `at` a time, s, of the source, lock or node `name`.
 
     The `value` of a command, of a torque (in limits of the robot) or a speed (m/s) is its size; of
     a lock, 1 if it is pressed. What is not `sure` came best effort, so that it may be a late copy;
@@ -84,12 +84,12 @@ class Promise:
     needs: tuple[str, ...] = ()
 
     def __init__(self) -> None:
-        """Begin with what nobody has seen."""
+        """Begin without events."""
         self.moments: dict[str, float] = {}
         self.horizons: dict[str, float] = {}
         self.flags: dict[str, bool] = {}
 
-    def see(self, event: Event) -> str:
+    def see(self, event: StopEvent) -> str:
         """Take an event; return the evidence of a broken promise, '' without one."""
         raise NotImplementedError
 
@@ -107,9 +107,9 @@ class Promise:
             self.flags[name] = flag
 
 
-class LockWatch(Promise):
+class LockMemory(Promise):
     """
-    What was heard of one lock; the promises of locks read it, and it comes before them.
+    State of one lock by its messages; the promises of locks read it, and it comes before them.
 
     `masks` are the sources that it masks; '' is a command whose source is not known.
     """
@@ -128,8 +128,8 @@ class LockWatch(Promise):
         # when it was pressed, for the evidence
         self.since = -math.inf
 
-    def see(self, event: Event) -> str:
-        """Take what was heard of the lock; it breaks no promise."""
+    def see(self, event: StopEvent) -> str:
+        """Take a message of the lock; it breaks no promise."""
         flags = self.flags
         if event.name == self.lock.name and event.kind == LOCK:
             self._heard(event)
@@ -147,7 +147,7 @@ class LockWatch(Promise):
             self.moments['heard'] = -math.inf
         return ''
 
-    def _heard(self, event: Event) -> None:
+    def _heard(self, event: StopEvent) -> None:
         """Take a message of the lock."""
         moments = self.moments
         if event.value:
@@ -162,7 +162,7 @@ class LockWatch(Promise):
         self.flags['unknown'] = False
         moments['heard'] = event.at
 
-    def moved(self, event: Event) -> bool:
+    def moved(self, event: StopEvent) -> bool:
         """Return whether `event` is a motion command that this lock should mask."""
         return event.kind == PASSED and bool(event.value) and event.name in self.masks
 
@@ -178,7 +178,7 @@ class LockWatch(Promise):
 class LockPromise(Promise):
     """A promise that reads a `watch`; a command may pass for `grace`, s, after its lock closed."""
 
-    def __init__(self, watch: LockWatch, grace: float = 0.0) -> None:
+    def __init__(self, watch: LockMemory, grace: float = 0.0) -> None:
         """Remember nothing: the watch does."""
         super().__init__()
         self.watch = watch
@@ -192,7 +192,7 @@ class LockStops(LockPromise):
     text = 'a lock stops the active source'
     needs = (LOCK, PASSED)
 
-    def see(self, event: Event) -> str:
+    def see(self, event: StopEvent) -> str:
         """Take an event; return the evidence of a broken promise."""
         watch = self.watch
         if (watch.flags['pressed'] and watch.moved(event)
@@ -203,13 +203,13 @@ class LockStops(LockPromise):
 
 
 class UnknownCloses(LockPromise):
-    """No motion command passes before a lock is heard, or while it has an unheard publisher."""
+    """No motion command passes before a lock is received, or while it has an unheard publisher."""
 
     identity = 'unknown-closes'
     text = 'a lock with unknown state is closed'
     needs = (LOCK, PASSED, START)
 
-    def see(self, event: Event) -> str:
+    def see(self, event: StopEvent) -> str:
         """Take an event; return the evidence of a broken promise."""
         flags = self.watch.flags
         if (flags['unknown'] or flags['unheard']) and self.watch.moved(event):
@@ -219,17 +219,17 @@ class UnknownCloses(LockPromise):
 
 
 class SilenceCloses(LockPromise):
-    """No motion command passes a lock with a timeout that is not heard in time."""
+    """No motion command passes a lock with a timeout that is not received in time."""
 
     identity = 'silence-closes'
     text = 'a lock with a timeout closes when its publisher terminates'
     needs = (LOCK, PASSED)
 
-    def see(self, event: Event) -> str:
+    def see(self, event: StopEvent) -> str:
         """Take an event; return the evidence of a broken promise."""
         if self.watch.expired(event.at - self.grace) and self.watch.moved(event):
             return (f'a command of {event.value:.3g} passed although {self.watch.lock.name} was '
-                    'not heard in time')
+                    'not received in time')
         return ''
 
 
@@ -240,7 +240,7 @@ class NoResume(Promise):
     text = ('no source resumes automatically after a lock, or after a source of higher priority')
     needs = (COMMAND, PASSED, LOCK, START)
 
-    def __init__(self, source: Input, above: Sequence[str], locks: Sequence[LockWatch]) -> None:
+    def __init__(self, source: Input, above: Sequence[str], locks: Sequence[LockMemory]) -> None:
         """Watch `source`, below the sources `above`, masked by `locks` that it reads."""
         super().__init__()
         self.source = source
@@ -256,7 +256,7 @@ class NoResume(Promise):
         """Return whether a lock is closed for any reason."""
         return any(lock.closed(now) for lock in self.locks)
 
-    def see(self, event: Event) -> str:
+    def see(self, event: StopEvent) -> str:
         """Take an event, after the locks have; return the evidence of a broken promise."""
         flags = self.flags
         now = event.at
@@ -277,181 +277,3 @@ class NoResume(Promise):
                 and not flags['released']):
             return f'{self.source.name} moves the robot without a zero or silence before'
         return ''
-
-
-class CommandTimeout(Promise):
-    """
-    Without a command the robot comes to rest: it does not go on as it did.
-
-    `deceleration`, m/s², and `margin`, s, allow for the way to rest; a robot that stood meanwhile
-    was pushed.
-    """
-
-    identity = 'command-timeout'
-    text = 'command timeout results in a controlled stop'
-    needs = (PASSED, SPEED)
-
-    def __init__(self, timeout: float, deceleration: float = math.inf, margin: float = 0.0
-                 ) -> None:
-        """Begin at rest."""
-        super().__init__()
-        self.timeout = timeout
-        self.deceleration = deceleration
-        self.margin = margin
-        self.horizons = {'commanded': timeout + margin + BEYOND}
-        self.moments = {'commanded': -math.inf}
-        self.flags = {'stood': True}
-        self.fastest = 0.0
-
-    def see(self, event: Event) -> str:
-        """Take an event; return the evidence of a broken promise."""
-        if event.kind == PASSED:
-            self.moments['commanded'] = event.at
-            self.fastest = 0.0
-            self.flags['stood'] = False
-        elif event.kind == SPEED:
-            silence = event.at - self.moments['commanded']
-            if silence <= self.timeout:
-                self.fastest = max(self.fastest, event.value)
-            self.flags['stood'] |= silence > self.timeout and event.value < STANDS
-            allowed = self.timeout + self.margin + self.fastest / self.deceleration
-            if silence > allowed and not self.flags['stood']:
-                return (f'{event.value:.2f} m/s {silence:.2f} s after the last command, at rest '
-                        f'after {allowed:.2f} s')
-        return ''
-
-
-class ZeroFirst(Promise):
-    """The first torque after an unlock is zero: drives that braked meanwhile re-arm by it."""
-
-    identity = 'zero-first'
-    text = 'motion after a lock begins with zero torques'
-    needs = (UNLOCKED, TORQUE)
-
-    def __init__(self) -> None:
-        """Begin locked."""
-        super().__init__()
-        self.flags = {'opening': False}
-
-    def see(self, event: Event) -> str:
-        """Take an event; return the evidence of a broken promise."""
-        if event.kind == UNLOCKED:
-            self.flags['opening'] = True
-        elif event.kind == TORQUE and not event.sure and self.flags['opening']:
-            self.flags['opening'] = False
-            if event.value:
-                return f'the first torque after an unlock is {event.value:.2f} of the limit'
-        return ''
-
-
-class LockedUntilReleased(Promise):
-    """After a start or a fault no motion command is followed before a zero, or silence."""
-
-    identity = 'locked-until-released'
-    text = ('a chain timeout brakes the wheels; motion resumes only after a zero command or '
-            'silence')
-    needs = (COMMAND, LOCKED, FOLLOWS)
-
-    def __init__(self, timeout: float) -> None:
-        """Begin locked; silence of `timeout`, s, releases."""
-        super().__init__()
-        self.timeout = timeout
-        self.moments = {'restless': -math.inf}
-        self.horizons = {'restless': timeout + BEYOND}
-        self.flags = {'released': False}
-
-    def see(self, event: Event) -> str:
-        """Take an event; return the evidence of a broken promise."""
-        if event.kind == LOCKED:
-            self.flags['released'] = False
-            self.moments['restless'] = event.at
-            return ''
-        if event.at - self.moments['restless'] >= self.timeout:
-            self.flags['released'] = True
-        if event.kind == COMMAND:
-            self.moments['restless'] = event.at
-            self.flags['released'] |= not event.value
-        elif event.kind == FOLLOWS and event.value and not self.flags['released']:
-            return f'a command of {event.value:.3g} is followed without a zero or silence before'
-        return ''
-
-
-class TorqueLimits(Promise):
-    """Torques are finite and within the limits."""
-
-    identity = 'torque-limits'
-    text = ('torques are finite and within the limits of the robot for any input messages')
-    needs = (TORQUE,)
-
-    def see(self, event: Event) -> str:
-        """Take an event; return the evidence of a broken promise."""
-        if event.kind in (TORQUE, MOTOR) and not abs(event.value) <= 1.0 + ROUNDING:
-            return f'a torque of {event.value:.3g} times its limit'
-        return ''
-
-
-class GateOpens(Promise):
-    """After a timeout no torque reaches a motor, but that of its brake, before a zero command."""
-
-    identity = 'gate-opens-by-zero'
-    text = ('torque command timeout brakes the wheels until a command of exactly zero')
-    needs = (TORQUE, MOTOR, START)
-
-    def __init__(self, timeout: float) -> None:
-        """Begin closed."""
-        super().__init__()
-        self.timeout = timeout
-        self.horizons = {'received': timeout + BEYOND}
-        self.moments = {'received': -math.inf}
-        self.flags = {'open': False}
-
-    def see(self, event: Event) -> str:
-        """Take an event; a motor drives if its torque, in limits, has the sense of its rate."""
-        if event.kind == START and event.name == 'gate':
-            self.flags['open'] = False
-            self.moments['received'] = -math.inf
-        elif event.kind == TORQUE and event.sure:
-            # while it is held because of two publishers a zero opens nothing
-            self.flags['open'] |= event.value == 0.0 and event.name != 'held'
-            self.flags['open'] &= event.name != 'held'
-            self.moments['received'] = event.at
-        elif event.kind == MOTOR:
-            self.flags['open'] &= event.at - self.moments['received'] <= self.timeout
-            if event.value > 0.0 and not self.flags['open']:
-                return f'a motor drives with {event.value:.2f} of its limit at a closed gate'
-        return ''
-
-
-class HeldByHand(Promise):
-    """A page moves the robot only during one touch, and `hold`, s, after its last command."""
-
-    identity = 'held-by-hand'
-    text = ('the pad and the keys of the live page move the robot only while they are held and '
-            'the page has the focus')
-    needs = (TOUCH, COMMAND, LET_GO, PASSED)
-
-    def __init__(self, hold: float, pages: Sequence[str]) -> None:
-        """Begin without a touch."""
-        super().__init__()
-        self.hold = hold
-        self.moments = dict.fromkeys(pages, -math.inf)
-        self.horizons = dict.fromkeys(pages, hold + BEYOND)
-        self.flags = dict.fromkeys(pages, False)
-
-    def see(self, event: Event) -> str:
-        """Take an event; return the evidence of a broken promise."""
-        for page, moment in self.moments.items():
-            # a touch that was interrupted does not begin again
-            self.flags[page] &= event.at - moment < self.hold
-        if event.kind in (TOUCH, COMMAND):
-            self.flags[event.name] |= event.kind == TOUCH
-            self.moments[event.name] = event.at
-        elif event.kind == LET_GO:
-            self.flags[event.name] = False
-        elif event.kind == PASSED and event.value and not any(self.flags.values()):
-            return f'a command of {event.value:.3g} although nobody holds a key'
-        return ''
-
-
-ALL = (LockStops, UnknownCloses, SilenceCloses, NoResume, CommandTimeout, ZeroFirst,
-       LockedUntilReleased, TorqueLimits, GateOpens, HeldByHand)

@@ -15,16 +15,14 @@ from typing import NamedTuple
 import numpy as np
 
 from c3p_bags.runs.run_log import RunLog, Series
+from c3p_controller.motion_promises import CommandTimeout, GateOpens, TorqueLimits
 from c3p_controller.stop_promises import (
     MOTOR,
     PASSED,
     SPEED,
     TORQUE,
-    CommandTimeout,
-    Event,
-    GateOpens,
     Promise,
-    TorqueLimits,
+    StopEvent,
 )
 from c3p_controller.velocity_controller_parameters import StopParameters
 from c3p_description.model import Array, CasterRobot
@@ -33,15 +31,15 @@ from c3p_hardware.wheel_gate import GateSettings
 # default of velocity_controller.cmd_vel_timeout, s
 COMMAND_TIMEOUT = 0.5
 
-# a stop has at least half of the deceleration asked for, this long after its order at the latest,
+# a stop has at least half of the required deceleration, this long after its order at the latest,
 # s (safety.md), and 0.5 s of patience before the brake
 LEAST_EFFECT = 0.5
 MARGIN = 1.2
 
-# of a torque command that is late on its way to the recorder, s
+# of a torque command that is late at the recorder, s
 GRACE = 0.1
 
-# smaller torques, in limits, and rates, rad/s, are noise: nobody can say that a motor drives
+# smaller torques, in limits, and rates, rad/s, are noise
 TORQUE_NOISE = 0.1
 RATE_NOISE = 0.5
 
@@ -57,14 +55,14 @@ class BrokenPromise(NamedTuple):
     time : float, s
         Since the first joint states; when it was seen first.
     evidence : str
-    count : int
+    events : int
         Events that show it.
     """
 
     promise: str
     time: float
     evidence: str
-    count: int = 1
+    events: int = 1
 
 
 def broken_promises(log: RunLog, robot: CasterRobot, deceleration: float | None = None
@@ -94,7 +92,7 @@ def broken_promises(log: RunLog, robot: CasterRobot, deceleration: float | None 
                 name = promise.identity
                 before = broken.get(name)
                 broken[name] = (BrokenPromise(name, event.at, evidence) if before is None
-                                else before._replace(count=before.count + 1))
+                                else before._replace(events=before.events + 1))
     return tuple(sorted(broken.values(), key=lambda one: one.time))
 
 
@@ -105,23 +103,23 @@ def _series(log: RunLog) -> tuple[tuple[str, Series | None], ...]:
             (PASSED, log.cmd_vel), (TORQUE, log.wheel_effort))
 
 
-def _events(log: RunLog, robot: CasterRobot) -> Iterator[Event]:
+def _events(log: RunLog, robot: CasterRobot) -> Iterator[StopEvent]:
     """Yield what the bag shows, by time; of equal stamps joints first, torques last."""
     times = [log.joints.time]
     values = [_driving(log, robot)]
     kinds = [MOTOR]
-    for kind, series in _series(log):
+    for name, series in _series(log):
         if series is not None:
-            kinds.append(kind)
+            kinds.append(name)
             times.append(series.time)
-            values.append(_torques(series.value, robot) if kind == TORQUE
+            values.append(_torques(series.value, robot) if name == TORQUE
                           else np.hypot(series.value[:, 0], series.value[:, 1]))
     kind = np.repeat(np.arange(len(times)), [len(t) for t in times])
     time = np.concatenate(times)
     value = np.concatenate(values)
     for k in np.lexsort((kind, time)).tolist():
         if math.isfinite(value[k]) or kinds[kind[k]] == TORQUE:
-            yield Event(kinds[kind[k]], float(time[k]), '', float(value[k]))
+            yield StopEvent(kinds[kind[k]], float(time[k]), '', float(value[k]))
 
 
 def _torques(torque: Array, robot: CasterRobot) -> Array:

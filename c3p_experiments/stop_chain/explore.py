@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from c3p_controller.stop_promises import Event, Promise
+from c3p_controller.stop_promises import Promise, StopEvent
 
 
 class Machine(Protocol):
@@ -21,7 +21,7 @@ class Machine(Protocol):
     events: Sequence[str]
     now: float
 
-    def begin(self) -> Sequence[Event]:
+    def begin(self) -> Sequence[StopEvent]:
         """Start anew; return what is seen."""
 
     def state(self) -> Hashable:
@@ -30,7 +30,7 @@ class Machine(Protocol):
     def restore(self, state: Any) -> None:
         """Become what `state` describes."""
 
-    def step(self, event: str) -> Sequence[Event]:
+    def step(self, event: str) -> Sequence[StopEvent]:
         """Let `event` happen; return what is seen."""
 
 
@@ -73,7 +73,7 @@ def explore(machine: Machine, promises: Sequence[Promise], most_pairs: int,
             progress: Callable[[int, int, int], object] = lambda depth, states, pairs: None
             ) -> Exploration:
     """
-    Step every reachable state of `machine` by every event, until `most_pairs` were.
+    Step every reachable state of `machine` by every event, until `most_pairs` were, against `promises`.
 
     `progress` receives depth, states and pairs of each completed depth.
     """

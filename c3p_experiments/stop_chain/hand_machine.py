@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from c3p_controller import motion_promises
 from c3p_controller import stop_promises as seen
-from c3p_controller.stop_promises import Event, Promise
+from c3p_controller.stop_promises import Promise, StopEvent
 from c3p_viewers.dashboard.hand_drive import HOLD, HandDrive
 from c3p_viewers.dashboard.refusal import Refusal
 
@@ -38,7 +39,7 @@ class HandMachine:
         self.now = 0.0
         self.begin()
 
-    def begin(self) -> Sequence[Event]:
+    def begin(self) -> Sequence[StopEvent]:
         """Start anew."""
         self.hand = HandDrive()
         # the last touch of each page: its name, None before the first
@@ -46,7 +47,7 @@ class HandMachine:
         return ()
 
     def state(self) -> tuple[Any, ...]:
-        """Return who holds, which touches have ended, and the moments in ticks from now."""
+        """Return the touch that drives, which touches have ended, and the moments in ticks from now."""
         hand = self.hand
         pages = tuple((touch is not None, touch == hand.press and bool(hand.press),
                        touch in hand._ended) for touch in self._touch.values())
@@ -70,32 +71,32 @@ class HandMachine:
             if ended and name:
                 hand._ended.append(name)
         hand._twist = np.array([MOVE['vx'], 0.0, 0.0])
-        # between two points of the grid, as it is: HOLD is no multiple
+        # between two points of the grid, as it is: HOLD lies between
         hand._held_until = HOLD - TICK * (OLDEST - held) if hand.press else 0.0
         hand._zeros_until = TICK * zeros
 
-    def step(self, event: str) -> Sequence[Event]:
+    def step(self, event: str) -> Sequence[StopEvent]:
         """Let `event` happen; each ends with what the page commands then."""
-        found: list[Event] = []
+        found: list[StopEvent] = []
         if event == 'time passes':
             self.now += TICK
         elif event == 'e-stop':
             self.hand.end(self.now)
-            found += [Event(seen.LET_GO, self.now, page) for page in PAGES]
+            found += [StopEvent(seen.LET_GO, self.now, page) for page in PAGES]
         else:
             found += self._page(event[:6], event[7:])
         twist = self.hand.twist(self.now)
         if twist is not None:
-            found.append(Event(seen.PASSED, self.now, '', float(np.abs(twist).max())))
-        return found or (Event('look', self.now),)
+            found.append(StopEvent(seen.PASSED, self.now, '', float(np.abs(twist).max())))
+        return found or (StopEvent('look', self.now),)
 
-    def _page(self, page: str, what: str) -> Sequence[Event]:
+    def _page(self, page: str, what: str) -> Sequence[StopEvent]:
         """Let a page send a message."""
         if what == 'lets go':
             # of a touch that was refused, or has ended, nothing depends on it
             holds = bool(self.hand.press) and self._touch[page] == self.hand.press
             self.hand.end(self.now, self._touch[page] or 'never')
-            return (Event(seen.LET_GO, self.now, page),) if holds else ()
+            return (StopEvent(seen.LET_GO, self.now, page),) if holds else ()
         if what == 'is touched':
             self._touch[page] = f'{page}, new'
         elif self._touch[page] is None:
@@ -103,9 +104,9 @@ class HandMachine:
         try:
             self.hand.move({'press': self._touch[page], **MOVE}, self.now)
         except Refusal:
-            return (Event('refused', self.now, page),)
+            return (StopEvent('refused', self.now, page),)
         kind = seen.TOUCH if what == 'is touched' else seen.COMMAND
-        return (Event(kind, self.now, page, 1.0),)
+        return (StopEvent(kind, self.now, page, 1.0),)
 
 
 def _ticks(ahead: float) -> int:
@@ -115,4 +116,4 @@ def _ticks(ahead: float) -> int:
 
 def hand_promises() -> list[Promise]:
     """Return the promise of driving by hand."""
-    return [seen.HeldByHand(HOLD, PAGES)]
+    return [motion_promises.HeldByHand(HOLD, PAGES)]

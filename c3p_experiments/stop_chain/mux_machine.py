@@ -9,7 +9,7 @@ from typing import Any
 
 from c3p_controller import stop_promises as seen
 from c3p_controller.command_lock import CLOSED, LATCHED, Lock
-from c3p_controller.stop_promises import Event, Promise
+from c3p_controller.stop_promises import Promise, StopEvent
 from c3p_controller.twist_mux import Input, TwistMux
 
 # the grid of time, s: exact in binary
@@ -52,13 +52,13 @@ class MuxMachine:
         self.now = 0.0
         self.begin()
 
-    def begin(self) -> Sequence[Event]:
+    def begin(self) -> Sequence[StopEvent]:
         """Start the mux anew; its parts are kept at hand, to be restored fast."""
         self.mux = TwistMux((HIGH, LOW), (self.stop, PAUSE), self.now,
                             start_silence=self.start_silence)
         self._sources = list(self.mux._sources.values())
         self._locks = list(self.mux._locks.values())
-        return (Event(seen.START, self.now, 'mux'),)
+        return (StopEvent(seen.START, self.now, 'mux'),)
 
     def state(self) -> tuple[Any, ...]:
         """Return what the mux remembers, in ticks before now."""
@@ -103,7 +103,7 @@ class MuxMachine:
             lock.unknown = state[place + 5]
             place += 6
 
-    def step(self, event: str) -> Sequence[Event]:
+    def step(self, event: str) -> Sequence[StopEvent]:
         """Let `event` happen."""
         if event in COMMANDS:
             return self._command(*event.split(' '))
@@ -111,31 +111,31 @@ class MuxMachine:
             return self._time(event)
         return self._lock(event)
 
-    def _command(self, name: str, what: str) -> Sequence[Event]:
+    def _command(self, name: str, what: str) -> Sequence[StopEvent]:
         size = float(what == 'moves')
-        found = [Event(seen.COMMAND, self.now, name, size)]
+        found = [StopEvent(seen.COMMAND, self.now, name, size)]
         if self.mux.command(name, what == 'zero', self.now):
-            found.append(Event(seen.PASSED, self.now, name, size))
+            found.append(StopEvent(seen.PASSED, self.now, name, size))
         return found
 
-    def _time(self, event: str) -> Sequence[Event]:
+    def _time(self, event: str) -> Sequence[StopEvent]:
         if event == 'mux restarts':
             return self.begin()
         self.now += {'time passes': TICK, 'a long time passes': 2 * OLDEST * TICK,
                      'time goes back a little': -TICK, 'time goes back': -100.0}[event]
         back = event.startswith('time goes back')
         self.mux.look(self.now)
-        return (Event(seen.BACK if back else 'look', self.now),)
+        return (StopEvent(seen.BACK if back else 'look', self.now),)
 
-    def _lock(self, event: str) -> Sequence[Event]:
+    def _lock(self, event: str) -> Sequence[StopEvent]:
         name, _, what = event.partition(' ')
         if event == '~/release':
             self.mux.release(self.now)
-            return (Event(seen.RELEASE, self.now),)
+            return (StopEvent(seen.RELEASE, self.now),)
         if 'unheard' in event:
             unheard = 'has an' in event
             self.mux.set_unheard(name, unheard, self.now)
-            return (Event(seen.UNHEARD, self.now, name, float(unheard)),)
+            return (StopEvent(seen.UNHEARD, self.now, name, float(unheard)),)
         pressed = what.startswith(('pressed', 'closed'))
         latched = what.endswith('latched')
         best_effort = what.endswith('best effort')
@@ -144,8 +144,8 @@ class MuxMachine:
         counts = pressed or (first and self.stop.start == LATCHED)
         if latched and (name == PAUSE.name or not counts):
             # opens nothing; a latched true of a lock with a timeout is not a fresh message
-            return (Event('look', self.now),)
-        return (Event(seen.LOCK, self.now, name, float(pressed), not best_effort),)
+            return (StopEvent('look', self.now),)
+        return (StopEvent(seen.LOCK, self.now, name, float(pressed), not best_effort),)
 
 
 def _ticks(age: float) -> int:
@@ -155,8 +155,8 @@ def _ticks(age: float) -> int:
 
 def mux_promises() -> list[Promise]:
     """Return the promises of the mux, after the watches of the locks, which they read."""
-    stop = seen.LockWatch(STOP, ('', HIGH.name, LOW.name))
-    pause = seen.LockWatch(PAUSE, (LOW.name,))
+    stop = seen.LockMemory(STOP, ('', HIGH.name, LOW.name))
+    pause = seen.LockMemory(PAUSE, (LOW.name,))
     locks = (stop, pause)
     return [*locks, seen.LockStops(stop), seen.UnknownCloses(stop), seen.LockStops(pause),
             seen.SilenceCloses(pause), seen.NoResume(HIGH, (), locks),

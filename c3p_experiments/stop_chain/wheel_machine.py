@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from c3p_controller import motion_promises
 from c3p_controller import stop_promises as seen
 from c3p_controller.command_interlock import STARTING, CommandInterlock
-from c3p_controller.stop_promises import Event, Promise
+from c3p_controller.stop_promises import Promise, StopEvent
 from c3p_description.model import Array, CasterRobot
 from c3p_hardware.wheel_gate import GateSettings, WheelGate
 
@@ -56,20 +57,20 @@ class WheelMachine:
         self._twist = {False: np.zeros(3), True: np.array([0.3, 0.0, 0.0])}
         self.begin()
 
-    def begin(self) -> Sequence[Event]:
+    def begin(self) -> Sequence[StopEvent]:
         """Start all anew."""
         return [*self._restart_controller(), *self._restart_gate()]
 
-    def _restart_controller(self) -> Sequence[Event]:
+    def _restart_controller(self) -> Sequence[StopEvent]:
         self.interlock = CommandInterlock(COMMAND_TIMEOUT, START_SILENCE)
         self._cycled = -math.inf
         # torque that is under way, none
         self._late: float | None = None
-        return (Event(seen.LOCKED, self.now),)
+        return (StopEvent(seen.LOCKED, self.now),)
 
-    def _restart_gate(self) -> Sequence[Event]:
+    def _restart_gate(self) -> Sequence[StopEvent]:
         self.gate = WheelGate(self.robot, GateSettings(GATE_TIMEOUT, 0.1))
-        return (Event(seen.START, self.now, 'gate'),)
+        return (StopEvent(seen.START, self.now, 'gate'),)
 
     def state(self) -> tuple[Any, ...]:
         """Return what is remembered, in ticks before now."""
@@ -103,16 +104,16 @@ class WheelMachine:
         gate._torque = self._torque[torque]
         gate._received = -TICK * taken
 
-    def step(self, event: str) -> Sequence[Event]:
+    def step(self, event: str) -> Sequence[StopEvent]:
         """Let `event` happen."""
         if event in COMMANDS:
             moves = event == 'a motion command'
             self.interlock.command(self._twist[moves], self.now)
-            return [Event(kind, self.now, '', float(moves)) for kind in (seen.COMMAND,
+            return [StopEvent(kind, self.now, '', float(moves)) for kind in (seen.COMMAND,
                                                                           seen.PASSED)]
         if event in CYCLES:
             return self._cycle(event)
-        found: Sequence[Event] = ()
+        found: Sequence[StopEvent] = ()
         if event == 'velocity controller restarts':
             found = self._restart_controller()
         elif event == 'gate restarts':
@@ -129,7 +130,7 @@ class WheelMachine:
             found = self._time(event)
         return [*found, self._motor()]
 
-    def _time(self, event: str) -> Sequence[Event]:
+    def _time(self, event: str) -> Sequence[StopEvent]:
         self.now += {'time passes': TICK, 'a long time passes': 2 * OLDEST * TICK,
                      'time goes back': -100.0}[event]
         if event != 'time goes back':
@@ -137,9 +138,9 @@ class WheelMachine:
         # the gate has a steady clock: that of the controller alone goes back
         self.gate._received -= 100.0
         self.interlock.fault('time went back')
-        return (Event(seen.BACK, self.now), Event(seen.LOCKED, self.now))
+        return (StopEvent(seen.BACK, self.now), StopEvent(seen.LOCKED, self.now))
 
-    def _cycle(self, event: str) -> Sequence[Event]:
+    def _cycle(self, event: str) -> Sequence[StopEvent]:
         """Let the controller answer a sample, in the order of velocity_controller_node.py."""
         self.now += TICK
         now = self.now
@@ -153,7 +154,7 @@ class WheelMachine:
         elif event == 'a cycle in which the law stops the robot':
             lock.stop('the torque is not finite', now)
         if lock.lock and not before:
-            found.append(Event(seen.LOCKED, now))
+            found.append(StopEvent(seen.LOCKED, now))
         self._cycled = now
         command = lock.active(now)
         follows = command is not None and bool(command.any())
@@ -162,30 +163,30 @@ class WheelMachine:
         if event != 'a cycle without odometry':
             lock.rearm(now)
         if locked and not lock.lock:
-            found.append(Event(seen.UNLOCKED, now))
+            found.append(StopEvent(seen.UNLOCKED, now))
         if lock.opening(now):
             torque = 0.0
-        found += [Event(seen.FOLLOWS, now, '', float(follows)),
-                  Event(seen.SPEED, now, '', float(follows)),
+        found += [StopEvent(seen.FOLLOWS, now, '', float(follows)),
+                  StopEvent(seen.SPEED, now, '', float(follows)),
                   # what the controller sends, not yet what the gate receives
-                  Event(seen.TORQUE, now, 'sent', torque, sure=False)]
+                  StopEvent(seen.TORQUE, now, 'sent', torque, sure=False)]
         if event == 'a cycle whose torque is late':
             self._late = torque
         elif event != 'a cycle whose torque is lost':
             found += self._take(torque)
         return [*found, self._motor()]
 
-    def _take(self, torque: float) -> Sequence[Event]:
+    def _take(self, torque: float) -> Sequence[StopEvent]:
         """Let the gate receive a torque."""
         # while two nodes command, a zero opens nothing
         held = bool(self.gate.held)
         self.gate.command(self._torque[torque], self.now)
-        return (Event(seen.TORQUE, self.now, 'held' if held else 'received', torque),)
+        return (StopEvent(seen.TORQUE, self.now, 'held' if held else 'received', torque),)
 
-    def _motor(self) -> Event:
+    def _motor(self) -> StopEvent:
         """Return the torque at the motors; the wheels turn forward, so that it drives above 0."""
         torque: Array = self.gate.torque_at(self.now, self._rate)
-        return Event(seen.MOTOR, self.now, '', float((torque / self.robot.effort_limit).max()))
+        return StopEvent(seen.MOTOR, self.now, '', float((torque / self.robot.effort_limit).max()))
 
 
 def _size(torque: Array) -> float:
@@ -200,5 +201,5 @@ def _ticks(age: float) -> int:
 
 def wheel_promises() -> list[Promise]:
     """Return the promises of interlock and gate."""
-    return [seen.LockedUntilReleased(COMMAND_TIMEOUT), seen.CommandTimeout(COMMAND_TIMEOUT),
-            seen.ZeroFirst(), seen.TorqueLimits(), seen.GateOpens(GATE_TIMEOUT)]
+    return [motion_promises.LockedUntilReleased(COMMAND_TIMEOUT), motion_promises.CommandTimeout(COMMAND_TIMEOUT),
+            motion_promises.ZeroFirst(), motion_promises.TorqueLimits(), motion_promises.GateOpens(GATE_TIMEOUT)]

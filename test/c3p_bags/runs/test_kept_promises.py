@@ -58,4 +58,4 @@ def test_a_planted_break_is_named_with_its_time(log, name, time):
     assert [one.promise for one in found] == [name]
     # to a few samples
     assert found[0].time == pytest.approx(time, abs=0.02)
-    assert found[0].evidence and found[0].count > 1
+    assert found[0].evidence and found[0].events > 1

@@ -8,7 +8,7 @@ import pytest
 from c3p_controller import stop_promises
 from c3p_controller.command_interlock import CommandInterlock
 from c3p_controller.command_lock import LATCHED, LockState
-from c3p_controller.stop_promises import ALL
+from c3p_controller.motion_promises import ALL
 from c3p_controller.twist_mux import TwistMux
 from c3p_description import load
 from c3p_experiments.stop_chain.explore import explore
