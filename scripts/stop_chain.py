@@ -3,8 +3,8 @@
 Enumerate all states of the stop chain against its promises: the table of docs/safety.md.
 
 Run from the root of the repository: ``python scripts/stop_chain.py [PART …]``; without a part all
-of them, about ten minutes on one processor. Ends with 1 and the shortest sequence to a broken promise,
-if there is one.
+of them, about ten minutes on one processor. Ends with 1 and the shortest sequence to a
+broken promise, if there is one.
 """
 
 from __future__ import annotations

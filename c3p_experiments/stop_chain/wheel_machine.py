@@ -201,5 +201,6 @@ def _ticks(age: float) -> int:
 
 def wheel_promises() -> list[Promise]:
     """Return the promises of interlock and gate."""
-    return [motion_promises.LockedUntilReleased(COMMAND_TIMEOUT), motion_promises.CommandTimeout(COMMAND_TIMEOUT),
-            motion_promises.ZeroFirst(), motion_promises.TorqueLimits(), motion_promises.GateOpens(GATE_TIMEOUT)]
+    return [motion_promises.LockedUntilReleased(COMMAND_TIMEOUT),
+            motion_promises.CommandTimeout(COMMAND_TIMEOUT), motion_promises.ZeroFirst(),
+            motion_promises.TorqueLimits(), motion_promises.GateOpens(GATE_TIMEOUT)]
