@@ -73,7 +73,7 @@ def explore(machine: Machine, promises: Sequence[Promise], most_pairs: int,
             progress: Callable[[int, int, int], object] = lambda depth, states, pairs: None
             ) -> Exploration:
     """
-    Step every reachable state of `machine` by every event, until `most_pairs` were, against `promises`.
+    Step every state of `machine` by every event against `promises`, at most `most_pairs` times.
 
     `progress` receives depth, states and pairs of each completed depth.
     """

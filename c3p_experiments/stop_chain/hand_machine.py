@@ -47,7 +47,7 @@ class HandMachine:
         return ()
 
     def state(self) -> tuple[Any, ...]:
-        """Return the touch that drives, which touches have ended, and the moments in ticks from now."""
+        """Return the touch that drives, those that have ended, and the moments in ticks."""
         hand = self.hand
         pages = tuple((touch is not None, touch == hand.press and bool(hand.press),
                        touch in hand._ended) for touch in self._touch.values())
@@ -71,7 +71,7 @@ class HandMachine:
             if ended and name:
                 hand._ended.append(name)
         hand._twist = np.array([MOVE['vx'], 0.0, 0.0])
-        # between two points of the grid, as it is: HOLD lies between
+        # between two points of the grid, as it is: HOLD is between
         hand._held_until = HOLD - TICK * (OLDEST - held) if hand.press else 0.0
         hand._zeros_until = TICK * zeros
 
