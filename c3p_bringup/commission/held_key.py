@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import select
 import sys
 import termios
@@ -14,6 +15,9 @@ from contextlib import contextmanager
 # a terminal repeats a held key every 0.02 to 0.1 s, after a first delay of up to 0.6 s, s
 FIRST = 0.7
 AGAIN = 0.25
+
+# keys that are read at once
+MOST = 1024
 
 
 @contextmanager
@@ -29,13 +33,18 @@ def held_key(wanted: bool) -> Iterator[Callable[[], bool]]:
     if not sys.stdin.isatty():
         raise ValueError('--key: standard input is not a terminal; leave it out, --time limits '
                          'the motions')
+    terminal = sys.stdin.fileno()
     before = termios.tcgetattr(sys.stdin)
     until = [-1.0]
 
     def held() -> bool:
         now = time.monotonic()
-        while select.select([sys.stdin], [], [], 0.0)[0]:
-            if sys.stdin.read(1) == ' ':
+        # of the terminal, not of the stream, whose buffer `select` does not see
+        while select.select([terminal], [], [], 0.0)[0]:
+            keys = os.read(terminal, MOST)
+            if not keys:
+                break
+            if b' ' in keys:
                 until[0] = now + (AGAIN if now < until[0] else FIRST)
         return now < until[0]
 
