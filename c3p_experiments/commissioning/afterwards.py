@@ -97,13 +97,13 @@ def afterwards(name: str, seed: int) -> Afterwards:
     measured = measured_robot(robot, wiring, [record, drive.record()], masses=False)
     inner = plant.plant
 
-    def missed_by(known: CasterRobot) -> float:
+    def final(known: CasterRobot) -> float:
         return triangle_error(SensedPlant(inner, sensors, seed, known), known)
 
     return Afterwards(
-        name, seed, missed_by(in_true_channels(robot, true, wiring)),
-        missed_by(in_true_channels(measured.robot, true, wiring)) if measured.written else nan,
-        missed_by(inner.robot), fastest, farthest, '; '.join(measured.notes))
+        name, seed, final(in_true_channels(robot, true, wiring)),
+        final(in_true_channels(measured.robot, true, wiring)) if measured.written else nan,
+        final(inner.robot), fastest, farthest, '; '.join(measured.notes))
 
 
 def in_true_channels(known: CasterRobot, true: Assignment, wiring: Assignment) -> CasterRobot:

@@ -11,6 +11,13 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from c3p_experiments.commissioning.afterwards import (
+    STANDING,
+    Afterwards,
+    afterwards,
+    afterwards_summary,
+    failed_afterwards,
+)
 from c3p_experiments.commissioning.trial import (
     EXACT,
     REFUSED,
@@ -36,6 +43,10 @@ TRIALS = 4
 FIRST = 100_000
 SEEDS = 10_000
 
+# trials for each robot that also drives a triangle with what was found, and the first seed of these
+PER_TRIANGLE = 4
+FIRST_TRIANGLE = 700_000
+
 RUNS = TRIALS * len(ROBOTS)
 
 VERDICTS = (EXACT, UNDECIDED, WRONG, REFUSED)
@@ -58,7 +69,12 @@ def _rows() -> tuple[Row, ...]:
             Row('all.fastest_mps', 'fastest pivot', 'm/s', digits=3, bar=0.12),
             Row('all.way_m', 'largest distance from the start', 'm', digits=3, bar=0.5),
             Row('all.time_s', 'longest time', 's', digits=1, bar=90.0),
-            Row('all.time_p50_s', 'time, median', 's', digits=1))
+            Row('all.time_p50_s', 'time, median', 's', digits=1),
+            Row('afterwards.measured_error_p90_m', 'afterwards: triangle, true final error, p90',
+                'cm', 100.0, bar=0.01),
+            Row('afterwards.wired_error_p90_m', 'the same with the wiring alone mended', 'cm',
+                100.0),
+            Row('afterwards.exact_error_p90_m', 'the same with the true robot', 'cm', 100.0))
 
 
 ROWS = _rows()
@@ -82,9 +98,15 @@ def commissioning(out: Path, options: Conditions, progress: RunsDone = lambda do
         for one in compute(trial, cases(names, trials, options.seed), lost=failed_trial):
             found.append(one)
             progress(RUNS * len(found) / (trials * len(names)))
+        driven: list[Afterwards] = list(compute(
+            afterwards, [(name, FIRST_TRIANGLE + SEEDS * options.seed + k)
+                         for k in range(trials // PER_TRIANGLE)
+                         for name in names if name in STANDING],
+            lost=failed_afterwards))
     found.sort(key=lambda one: (names.index(one.robot), one.seed))
     metrics = {name: summary([one for one in found if name in ('all', one.robot)])
                for name in ('all', *names)}
+    metrics['afterwards'] = afterwards_summary(driven)
     files = _page(found, metrics, out / NAME)
     return {'reached': metrics['all'][WRONG] == 0, **metrics, 'files': files,
             'conditions': {'trials': trials, 'robots': ', '.join(names), 'seed': options.seed,
