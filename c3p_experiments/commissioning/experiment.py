@@ -43,7 +43,7 @@ TRIALS = 4
 FIRST = 100_000
 SEEDS = 10_000
 
-# trials for each robot that also drives a triangle with what was found, and the first seed of these
+# trials for each triangle with what was found, and the first seed of these
 PER_TRIANGLE = 4
 FIRST_TRIANGLE = 700_000
 

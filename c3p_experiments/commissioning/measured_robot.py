@@ -54,7 +54,7 @@ SHOWN = ('platform_mass', 'platform_inertia', 'rolling_coulomb', 'rolling_viscou
 
 class MeasuredRobot(NamedTuple):
     """
-    Results of the drives for a robot.
+    Calibration and identification of a robot from its drives.
 
     Attributes
     ----------
@@ -128,7 +128,7 @@ def measured_robot(robot: CasterRobot, wiring: Assignment, records: Sequence[Wir
     notes: list[str] = []
     calibration = None
     recordings = [joints_of(record, wiring) for record in records]
-    # ages of joints cannot always be distinguished from lengths
+    # ages of joints are not always distinguished from lengths
     for skew in (SKEW, 0.0):
         settings = CalibrationSettings(BUILT, *resolution, skew=skew)
         try:

@@ -55,7 +55,7 @@ LEAST_PACE = 0.3
 # distance from the reference at which the drive is a contradiction, m
 ASTRAY = 0.2
 
-# times its duration after which the drive is over, also where it has waited
+# longest drive, by its duration: waiting is not part of that
 LONGEST = 1.6
 
 # torque over the largest one of the small motions, at most
