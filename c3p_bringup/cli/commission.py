@@ -50,11 +50,12 @@ def add_commission(commands: Any) -> None:
     command.add_argument('--free', type=positive, metavar='M',
                          help=f'side of the free square of floor around the robot, {FREE:g} m or '
                               'more: required before it moves on its own')
-    command.add_argument('--wiring-only', action='store_true',
-                         help='no drive on the spot after the motions: lengths, zeros, masses and '
-                              'friction stay as described')
-    command.add_argument('--time', type=positive, default=300.0, metavar='S',
-                         help='time limit of the motions (default: %(default)s)')
+    command.add_argument('--measure', action='store_true',
+                         help='after the motions also a drive on the spot of some two minutes, '
+                              'which measures lengths, zeros, masses and friction into a robot '
+                              'file')
+    command.add_argument('--time', type=positive, metavar='S',
+                         help='time limit of the motions (default: 120, with --measure 300)')
     command.add_argument('--key', action='store_true',
                          help='move only while the space bar is held, in a terminal')
     command.add_argument('--turn', type=positive, default=360.0, metavar='DEG',
@@ -237,11 +238,12 @@ def _by_itself(arguments: argparse.Namespace, robot: Any) -> Any:
     with held_key(arguments.key) as held:
         def moved(carry_out: Callable[[MotionLoop], None]) -> tuple[Any, Any]:
             """Return the wiring, and the records of motions and drive."""
+            limit = arguments.time or (300.0 if arguments.measure else 120.0)
             motors = Motors(lambda going: carry_out(MotionLoop(
-                robot, going, held, arguments.time - (time.monotonic() - begun))), _say)
+                robot, going, held, limit - (time.monotonic() - begun))), _say)
             found = commission_by_itself(robot, motions, motors)
-            return found, [] if arguments.wiring_only else drive_by_itself(
-                robot, motions, found, motors)
+            return found, drive_by_itself(robot, motions, found, motors) if (
+                arguments.measure) else []
 
         if arguments.hardware == 'topics':
             topics = (arguments.joint_states, arguments.wheel_effort)

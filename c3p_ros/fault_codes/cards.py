@@ -22,6 +22,8 @@ CARDS = codes_of(
     (3, 'silence', ('no device responds',), 'No device responds',
      f'check power of the cards, cable, termination and bit rate, {RECOVER}'),
     (4, 'foreign_command', (), 'Frames of another master on the bus', f'{MASTER}, {RECOVER}'),
+    (5, 'bunches', (), 'Samples arrive in bunches: the CAN adapter holds frames back',
+     f'set its latency to 1 ms, use one with SocketCAN, or lower `rate`, {RECOVER}'),
     # a device
     (10, 'silence', (), 'A device is silent', f'{CABLE}, {RECOVER}'),
     (11, 'heartbeat', (), 'A device sends no heartbeat', f'{CABLE}, {RECOVER}'),
