@@ -58,11 +58,16 @@ run() {
     "${python[@]}" -m pytest "$@" || code=$?
     judge $code
 }
+# all tests would be collected for the one of the site
+site_file=(test/test_docs_site.py)
+for argument in "$@"; do
+    [ ! -e "${argument%%::*}" ] || site_file=()
+done
 # the site is built beside the other tests: at the end of one of their processes it would hold up
 # the rest
 if [ $distribution != kilted ]; then
     mkdir -p out
-    "${python[@]}" -m pytest -m site "$@" > out/site_test.txt 2>&1 &
+    "${python[@]}" -m pytest -m site "$@" "${site_file[@]}" > out/site_test.txt 2>&1 &
     site=$!
     # shellcheck disable=SC2064 # of this process
     trap "kill $site 2> /dev/null || true" EXIT
@@ -76,7 +81,7 @@ if [ $distribution != kilted ]; then
     judge $code
     # robots of several processes that drive by the clock on the wall: they wait most of the time,
     # but not beside tests that compute all the time
-    run -m real_time --numprocesses $(($(nproc) + 1)) --dist loadfile "$@"
+    run -m real_time --numprocesses auto --dist loadfile "$@"
 fi
 [ $chosen = yes ] || failed=5
 if [ ${#python[@]} -gt 1 ]; then

@@ -144,7 +144,8 @@ def run_numbers(run: AnalysedRun) -> dict[str, Any]:
         'remarks': list(run.remarks),
         'complaints': _complaints(run),
         'broken_promises': [{'promise': one.promise, 'at_s': one.time, 'evidence': one.evidence,
-                             'count': one.events} for one in broken_promises(log, run.robot)]}
+                             'count': one.events} for one in broken_promises(
+                                 log, run.robot, run.stop_times)]}
 
 
 def _complaints(run: AnalysedRun) -> list[dict[str, Any]]:

@@ -3,14 +3,15 @@
 Promises of safety.md that a bag shows to be broken, by the predicates of the enumeration.
 
 A recorder may begin in a drive, lose messages, and stamp what it has no stamp of late: the
-predicates have margins for that, and what a bag does not contain is not judged.
+predicates have margins for that, and what a bag does not contain is not judged. Times are those
+of the parameters in the bag: without them no timeout is judged.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,9 +29,6 @@ from c3p_controller.velocity_controller_parameters import StopParameters
 from c3p_description.model import Array, CasterRobot
 from c3p_hardware.wheel_gate import GateSettings
 
-# default of velocity_controller.cmd_vel_timeout, s
-COMMAND_TIMEOUT = 0.5
-
 # a stop has at least half of the required deceleration, this long after its order at the latest,
 # s (safety.md), and 0.5 s of patience before the brake
 LEAST_EFFECT = 0.5
@@ -42,6 +40,47 @@ GRACE = 0.1
 # smaller torques, in limits, and rates, rad/s, are noise
 TORQUE_NOISE = 0.1
 RATE_NOISE = 0.5
+
+
+# nodes with a wheel gate
+GATES = ('hardware_interface', 'ros2_control_bridge', 'simulation')
+
+
+class StopTimes(NamedTuple):
+    """
+    Parameters of the velocity controller and of the wheel gate behind it; defaults are theirs.
+
+    Attributes
+    ----------
+    cmd_vel_timeout, command_timeout : float, s
+    stop_acceleration : float, m/s²
+    """
+
+    cmd_vel_timeout: float = 0.5
+    command_timeout: float = GateSettings.command_timeout
+    stop_acceleration: float = StopParameters.stop_acceleration
+
+
+def stop_times(parameters: Mapping[str, Mapping[str, Any]], space: str = '') -> StopTimes | None:
+    """
+    Return the times in the `parameters` of a bag, of the robot with the namespace `space`.
+
+    None without those of a velocity controller. `parameters` has those of each node by its name.
+
+    Examples
+    --------
+    >>> stop_times({'/velocity_controller': {'cmd_vel_timeout': 1.0}}).cmd_vel_timeout
+    1.0
+    """
+    controller = parameters.get(f'{space}/velocity_controller')
+    if not controller:
+        return None
+    gate = next((parameters[name] for name in (f'{space}/{node}' for node in GATES)
+                 if name in parameters), {})
+    known = {**{name: controller.get(name) for name in ('cmd_vel_timeout', 'stop_acceleration')},
+             'command_timeout': gate.get('command_timeout')}
+    return StopTimes()._replace(**{name: float(value) for name, value in known.items()
+                                   if isinstance(value, (int, float)) and value > 0.0})
 
 
 class BrokenPromise(NamedTuple):
@@ -65,27 +104,29 @@ class BrokenPromise(NamedTuple):
     events: int = 1
 
 
-def broken_promises(log: RunLog, robot: CasterRobot, deceleration: float | None = None
+def broken_promises(log: RunLog, robot: CasterRobot, times: StopTimes | None = None
                     ) -> tuple[BrokenPromise, ...]:
     """
     Return the promises that a run broke, each once, in the order of time.
 
-    `deceleration`, m/s², is that of a controlled stop, default that of the velocity controller.
+    Without `times` those that depend on a timeout are not judged.
     """
-    slowest = LEAST_EFFECT * (deceleration or StopParameters.stop_acceleration)
-    gate = GateOpens(GateSettings.command_timeout + GRACE)
-    # a bag may begin in a drive, and its torques after its joint states
-    gate.flags['open'] = True
-    if log.wheel_effort is not None and len(log.wheel_effort.time):
-        gate.moments['received'] = float(log.wheel_effort.time[0])
-    promises = [CommandTimeout(COMMAND_TIMEOUT, slowest, MARGIN), TorqueLimits(), gate]
+    promises: list[Promise] = [TorqueLimits()]
+    gate: GateOpens | None = None
+    if times is not None:
+        gate = GateOpens(times.command_timeout + GRACE)
+        # a bag may begin in a drive, and its torques after its joint states
+        gate.flags['open'] = True
+        if log.wheel_effort is not None and len(log.wheel_effort.time):
+            gate.moments['received'] = float(log.wheel_effort.time[0])
+        slowest = LEAST_EFFECT * times.stop_acceleration
+        promises += [CommandTimeout(times.cmd_vel_timeout, slowest, MARGIN), gate]
     broken: dict[str, BrokenPromise] = {}
     if count := log.not_finite.get('wheel_effort', 0):
         broken[TorqueLimits.identity] = BrokenPromise(
             TorqueLimits.identity, 0.0, 'a torque that is not finite', count)
     have = {MOTOR, *(kind for kind, series in _series(log) if series is not None)}
-    judged: list[Promise] = [p for p in promises if have.issuperset(p.needs) or p is gate
-                             and TORQUE in have]
+    judged = [p for p in promises if have.issuperset(p.needs) or p is gate and TORQUE in have]
     for event in _events(log, robot):
         for promise in judged:
             if evidence := promise.see(event):

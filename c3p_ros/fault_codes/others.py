@@ -88,7 +88,7 @@ DOCTOR = codes_of(
     (1, 'Python', (), 'The version of Python is not one of the tested ones',
      'install a supported version'),
     (3, 'rclpy', (), 'rclpy is missing or not one of the tested releases',
-     'install ROS 2, or pip install c3p-robots[kilted]'),
+     'install ROS 2, or the extra kilted of the suite'),
     (4, 'ROS_DISTRO', (), 'Two ROS 2 distributions are mixed', 'source one of them'),
     (5, 'middleware', (), 'The middleware cannot be used', 'set RMW_IMPLEMENTATION'),
     (6, 'executor', (), 'The fast executor is not available', 'update rclpy'),

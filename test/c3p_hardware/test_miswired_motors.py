@@ -126,8 +126,9 @@ PLANTS = {
 }
 
 
-@pytest.mark.parametrize('command', COMMANDS)
-@pytest.mark.parametrize('plant', PLANTS)
+@pytest.mark.parametrize(('plant', 'command'), [
+    *((plant, 'ahead') for plant in PLANTS),
+    *((next(iter(PLANTS)), command) for command in COMMANDS if command != 'ahead')])
 def test_a_robot_that_is_wired_well_is_never_accused(start, plant, command):
     described = ROBOTS['c3p']
     robot = start(described, None, COMMANDS[command],

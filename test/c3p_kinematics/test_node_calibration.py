@@ -154,7 +154,7 @@ def test_a_calibration_that_the_motion_contradicts_is_a_warning_with_its_remedy(
     assert 'calibration' not in shown
     # a wheel of another size than the description allows for
     drive(1.06)
-    level, text = shown['calibration']
+    level, text, _ = shown['calibration']
     assert level == WARN and 'description_std' in text
     # good floor again, until it prevails over the noise that was measured in the windows before
     drive(1.0)

@@ -59,7 +59,7 @@ def test_a_bag_with_a_broken_message_has_a_report_that_names_its_topic(
     assert (QUESTION in text and f'{topic} (1)' in text) == said
 
 
-@pytest.mark.parametrize('value', [-np.inf, np.nan])
+@pytest.mark.parametrize('value', [-np.inf])
 def test_a_bag_with_broken_messages_of_all_topics_names_each(run, tmp_path, capsys, value):
     broken = run
     for row, (key, _) in enumerate(PLACES):

@@ -39,8 +39,8 @@ def true_final_error(log):
 
 
 # above the tyres' bound of 1.5 N·m all limits are the same robot: test_traction.py
-@pytest.mark.parametrize('limit', [1.2, np.inf])
-@pytest.mark.parametrize('floor', FLOORS)
+@pytest.mark.parametrize(('floor', 'limit'), [*((floor, np.inf) for floor in FLOORS),
+                                              ('dry', 1.2)])
 @pytest.mark.parametrize('law', ASIDE)
 def test_a_singular_start_is_left_whatever_the_motors(law, floor, limit):
     log = drive(replace(C3P, torque_limit=limit), law, *FLOORS[floor])
@@ -58,7 +58,7 @@ def test_a_description_that_promises_too_much_grip_does_not_run_away():
     assert np.abs(log.ground_truth.pose[:, 1]).max() <= 0.2
 
 
-@pytest.mark.parametrize('seed', [0, 3])
+@pytest.mark.parametrize('seed', [3])
 @pytest.mark.parametrize(('begin', 'steering'), [
     (-0.1, -np.pi / 2), (1.5, -np.pi / 2),
     # a singular start: the wheel that spins turns about its steering axis, and slips sideways

@@ -21,7 +21,7 @@ KINDS = ('swerve', 'amr', 'twin', 'tricycle_agv')
 
 
 @pytest.mark.parametrize(('plant', 'name'), [
-    *(('mujoco', name) for name in KINDS), ('analytic', 'swerve'), ('analytic', 'amr')])
+    *(('mujoco', name) for name in KINDS), ('analytic', 'amr')])
 def test_each_kind_does_drives_of_the_battery_on_both_plants(name, plant):
     robot = load(name)
     ability = ability_of(robot)
@@ -81,18 +81,14 @@ def test_the_eight_of_an_axle_does_not_slide_wherever_the_frame_is(by):
 
 
 def test_a_robot_whose_axle_is_elsewhere_drives_its_figure_eight():
-    errors = []
-    for away in ([0.0, 0.0], [0.2, 0.0]):
-        robot = displaced('amr', away)
-        pace = pace_of(robot, ability_of(robot).travel)
-        task, = [one for one in tasks(robot, pace) if one.name == 'figure_eight']
-        outcome = drive(RobotBench(robot, Conditions(controller=chosen_law(AUTO, robot))), task,
-                        pace)
-        assert outcome.reached, outcome.failure
-        errors.append(outcome.metrics['ground_truth_path_error_max_m'])
-    # the curvature of the rings begins at once, which no motor can: 11 and 14 cm, as pivots are
-    # farther from an origin that is not on the axle
-    assert max(errors) < 0.16 and errors[1] < 1.4 * errors[0]
+    robot = displaced('amr', [0.2, 0.0])
+    pace = pace_of(robot, ability_of(robot).travel)
+    task, = [one for one in tasks(robot, pace) if one.name == 'figure_eight']
+    outcome = drive(RobotBench(robot, Conditions(controller=chosen_law(AUTO, robot))), task, pace)
+    assert outcome.reached, outcome.failure
+    # the curvature of the rings begins at once, which no motor can: 14 cm, and 11 cm around an
+    # origin on the axle, to which the pivots are nearer
+    assert outcome.metrics['ground_truth_path_error_max_m'] < 0.16
 
 
 def test_fixed_wheels_with_rounded_angles_bar_one_motion():

@@ -86,7 +86,7 @@ def test_slip_of_all_wheels_leaves_the_scale_and_widens_the_intervals(case, devi
     robot, _, _ = case
     recording, _ = towed_drive(robot, 2, 25.0, rate=100.0)
     squares = []
-    for seed in range(6):
+    for seed in range(4):
         found = calibrate(robot, [slipping(recording, deviation, seed)])
         scale = float((found.parameters[:, 0] / robot.wheel_radius).mean() - 1.0)
         # without an outside reference the scale is that of the description
@@ -126,7 +126,7 @@ def test_the_mean_radius_is_within_its_interval_when_wheels_slip_by_a_twentieth(
         case, slip, settings):
     robot, _, _ = case
     recording, _ = towed_drive(robot, 4, 25.0, rate=100.0)
-    for seed in range(3):
+    for seed in range(2):
         turned = np.diff(recording.wheel_angle, axis=0)
         part = np.random.default_rng(seed).normal(0.0, 0.05, (50, robot.count))
         part = {'each wheel': part, 'to one side': np.abs(part),
