@@ -23,8 +23,6 @@ from c3p_kinematics.calibration.wheel_slip import slip_notes, slipping_wheel, wh
 ROBOTS = {
     'c3p': C3P,
     'two': CasterRobot.regular(0.30, np.radians([15.0, 190.0]), 0.04, 0.05, 25.0, 2.0),
-    'four': CasterRobot.regular(0.35, np.radians([20.0, 100.0, 170.0, 290.0]), 0.045, 0.06, 30.0,
-                                3.0),
     'five': CasterRobot.regular(0.28, np.radians([5.0, 80.0, 150.0, 220.0, 300.0]), 0.035, 0.07,
                                 35.0, 4.0)}
 

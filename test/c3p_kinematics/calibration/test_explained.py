@@ -120,8 +120,9 @@ def radius_interval(found):
 WIDE = CalibrationSettings(Prior(radius=0.05, offset=0.1, hip=0.02, zero=np.radians(3.0)))
 
 
-@pytest.mark.parametrize('settings', [None, WIDE], ids=['default prior', 'wide prior'])
-@pytest.mark.parametrize('slip', ['each wheel', 'to one side', 'common'])
+@pytest.mark.parametrize(('slip', 'settings'), [
+    ('each wheel', None), ('to one side', WIDE), ('common', None), ('common', WIDE)],
+    ids=['each wheel', 'to one side, wide prior', 'common', 'common, wide prior'])
 def test_the_mean_radius_is_within_its_interval_when_wheels_slip_by_a_twentieth(
         case, slip, settings):
     robot, _, _ = case
