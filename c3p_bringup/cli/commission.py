@@ -27,8 +27,7 @@ from c3p_bringup.cli.common import (
 DESCRIPTION = """\
 Find how a robot is wired: which encoder and motor is which joint, signs, zeros and gears; write a
 parameter file that makes it right, and a page. On its own it moves each motor by a few
-centimetres, at 0.12 m/s at most, on one square metre of floor, then drives on the spot and writes
-a robot file with radii, offsets, zeros, masses and friction; with --by-hand its motors are off
+centimetres, at 0.12 m/s at most, on one square metre of floor; with --by-hand its motors are off
 and you turn each joint. Nothing is written that does not explain what was measured."""
 
 # least free floor around the robot, m

@@ -58,23 +58,6 @@ ASTRAY = 0.2
 # longest drive, by its duration: waiting is not part of that
 LONGEST = 1.6
 
-# torque over the largest one of the small motions, at most
-OVER = 2.0
-
-# longest step that is taken as one of the drive, s
-LONGEST_STEP = 0.1
-
-# distance from the reference at which it waits, m, and at which the drive is a contradiction; the
-# yaw counts by what it moves the farthest pivot
-WAITS = 0.02, 0.06
-ASTRAY = 0.2
-
-# pace of a reference that waits: in another direction casters that block each other let go
-LEAST_PACE = 0.3
-
-# time without progress after which the drive is a contradiction, s
-PATIENCE = 20.0
-
 
 @dataclass(frozen=True)
 class SmallDriveSettings:
