@@ -15,12 +15,12 @@ from c3p_experiments.commissioning.small_drive import SmallDrive, torque_needed
 from c3p_experiments.commissioning.trial import AHEAD, LEFT, WiringBench, same, searched
 from c3p_experiments.commissioning.wired import few, robot_named
 from c3p_experiments.el_shenawy.goals import DWELL, TRIANGLE
-from c3p_experiments.loop.closed_loop import Held, run_loop, timed_odometry
+from c3p_experiments.loop.closed_loop import Held, run_loop, sensed_odometry
 from c3p_experiments.loop.command_sources import GoalSource
 from c3p_experiments.loop.controllers import make_controller
 from c3p_kinematics.commissioning.assignment import Assignment
 from c3p_kinematics.commissioning.search import WiringError, settle
-from c3p_kinematics.odometry import Odometry, OdometrySettings
+from c3p_kinematics.odometry import Odometry
 from c3p_simulation.make_plant import PlantOptions, make_plant
 from c3p_simulation.plants.parameter_errors import ParameterErrors
 from c3p_simulation.plants.sensors import SensedPlant, SensorSettings
@@ -123,11 +123,9 @@ def triangle_error(plant: SensedPlant, known: CasterRobot) -> float:
     """Return the true distance of the end of a triangle from its goal, m; nan if missed."""
     controller = make_controller('auto', known)
     source = GoalSource(controller.position(), list(TRIANGLE[1:]), dwell=PAUSE)
-    counts = plant.settings
-    odometry = Odometry(known, OdometrySettings(
-        wheel_resolution=2.0 * np.pi / counts.wheel_counts,
-        steering_resolution=2.0 * np.pi / counts.steering_counts,
-        **timed_odometry(counts.timing)))
+    sensors = plant.settings
+    odometry = Odometry(known, sensed_odometry(
+        (sensors.wheel_counts, sensors.steering_counts), sensors.timing))
     log = run_loop(plant, controller.law, source, duration=LONGEST, odometry=odometry,
                    stop=Held(DWELL))
     if not log.ended or log.fault:

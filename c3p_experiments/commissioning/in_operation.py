@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike
 
 from c3p_description.model import CasterRobot
 from c3p_experiments.commissioning.wired import channels_measured, efforts_of
-from c3p_experiments.loop.closed_loop import Cycle, Held, run_loop, timed_odometry
+from c3p_experiments.loop.closed_loop import Cycle, Held, run_loop, sensed_odometry
 from c3p_experiments.loop.command_sources import GoalSource
 from c3p_experiments.loop.controllers import make_controller
 from c3p_kinematics.commissioning.assignment import NONE, Assignment, as_described
-from c3p_kinematics.odometry import Odometry, OdometrySettings
+from c3p_kinematics.odometry import Odometry
 from c3p_kinematics.wiring_hypotheses import MODULES, Wiring, wirings
 from c3p_simulation.make_plant import PlantOptions, make_plant
 from c3p_simulation.plants.plant import GroundTruth, JointSample, Plant
@@ -171,10 +171,8 @@ def drive_wrongly(robot: CasterRobot, wiring: Wiring, seed: int, motors: bool | 
     sensors = SensorSettings.real()
     inner = WiredPlant(make_plant(plant, robot, PlantOptions(seed=seed)), assignment)
     outer = SensedPlant(inner, sensors, seed)
-    odometry = Odometry(robot, OdometrySettings(
-        wheel_resolution=2.0 * np.pi / sensors.wheel_counts,
-        steering_resolution=2.0 * np.pi / sensors.steering_counts,
-        **timed_odometry(sensors.timing)))
+    odometry = Odometry(robot, sensed_odometry(
+        (sensors.wheel_counts, sensors.steering_counts), sensors.timing))
     controller = make_controller('mpc', robot, latency=0.0, speed=SPEED)
     watch = _NamingWatch(wiring, inner)
     rng = np.random.default_rng([seed, robot.count])

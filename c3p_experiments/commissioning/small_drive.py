@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.casters import inverse
 from c3p_kinematics.commissioning.assignment import NONE, Assignment, WiringRecord, channels_of
-from c3p_kinematics.commissioning.motions import MotionStep
+from c3p_kinematics.commissioning.motions import MotionStep, not_finite
 from c3p_kinematics.odometry import Odometry, OdometrySettings
 from c3p_kinematics.se2 import to_body, wrap
 
@@ -192,11 +192,7 @@ class SmallDrive:
             The operator's key is held; if not, the torques are zero and the drive waits.
         """
         angles = np.array(measured, float)
-        if not np.all(np.isfinite(angles)):
-            channel = self._channels.encoders[int(np.argmax(~np.isfinite(angles)))]
-            self._stopped = self._stopped or (
-                f'encoder channel {channel} states {angles.tolist()}: must be finite; check its '
-                'cable')
+        self._stopped = self._stopped or not_finite(self._channels.encoders, angles)
         new = not self._times or time > self._times[-1]
         if new and not self._stopped and not self._done:
             torque = self._advance(time, angles, held)

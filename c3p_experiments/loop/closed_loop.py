@@ -261,6 +261,19 @@ def timed_odometry(timing: SampleTiming | None) -> dict[str, Any]:
     return dict(SYNCHRONOUS) if timing is None or timing.synchronous else {}
 
 
+def sensed_odometry(counts: tuple[int, int], timing: SampleTiming | None, **further: Any
+                    ) -> OdometrySettings:
+    """
+    Return the settings of odometry for encoders with these `counts` a turn, and `timing`.
+
+    `counts` are those of the wheels and of the steering axes, 0 for exact ones; `further` settings
+    as in `OdometrySettings`.
+    """
+    wheel, steering = (2.0 * np.pi / n if n else 0.0 for n in counts)
+    return OdometrySettings(wheel_resolution=wheel, steering_resolution=steering,
+                            **timed_odometry(timing), **further)
+
+
 def measure_turns(odometry: Odometry, plant: Plant) -> None:
     """Give `odometry` what the gyro of a `plant` has measured in the last step, if it uses one."""
     if odometry.gyro is not None:

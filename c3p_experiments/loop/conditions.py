@@ -8,8 +8,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from c3p_controller import law_names
 from c3p_controller.command_follower import WARM_STEERING
 from c3p_description.model import CasterRobot
@@ -19,11 +17,11 @@ from c3p_experiments.loop.closed_loop import (
     LoopOptions,
     Push,
     run_loop,
-    timed_odometry,
+    sensed_odometry,
 )
 from c3p_experiments.loop.command_sources import Source, TwistSource
 from c3p_experiments.loop.controllers import Controller, make_controller
-from c3p_kinematics.odometry import Odometry, OdometrySettings
+from c3p_kinematics.odometry import Odometry
 from c3p_simulation.make_plant import PLANTS, PlantOptions, make_plant
 from c3p_simulation.plants.floor import FloorPatch
 from c3p_simulation.plants.plant import Plant
@@ -187,10 +185,8 @@ class Bench:
     def odometry(self) -> Odometry:
         """Return new odometry with the resolution of the encoders."""
         c = self.conditions
-        step = [2.0 * np.pi / n if n else 0.0 for n in (c.wheel_counts, c.steering_counts)]
-        return Odometry(self.robot, OdometrySettings(
-            wheel_resolution=step[0], steering_resolution=step[1],
-            **timed_odometry(c.sensors.timing)))
+        return Odometry(self.robot, sensed_odometry((c.wheel_counts, c.steering_counts),
+                                                    c.sensors.timing))
 
     def run(self, controller: Controller, source: Source, *, duration: float,
             plant: Plant | None = None, odometry: Odometry | None = None,

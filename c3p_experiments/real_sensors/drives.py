@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from c3p_experiments.el_shenawy.goals import DWELL, TRIANGLE
-from c3p_experiments.loop.closed_loop import Held, LoopLog, timed_odometry
+from c3p_experiments.loop.closed_loop import Held, LoopLog, sensed_odometry
 from c3p_experiments.loop.command_sources import GoalSource
 from c3p_experiments.loop.conditions import FRICTION, Bench, Conditions
-from c3p_kinematics.odometry import Odometry, OdometryEstimate, OdometrySettings
+from c3p_kinematics.odometry import Odometry, OdometryEstimate
 from c3p_kinematics.sensed_kinematics_parameters import GyroFusionSettings
 from c3p_simulation.make_plant import PlantOptions, make_plant
 from c3p_simulation.plants.sensors import SensorSettings
@@ -131,12 +131,9 @@ def driven(case: TimedCase) -> tuple[LoopLog, WatchedOdometry]:
     plant = make_plant(c.plant, bench.robot, PlantOptions(
         friction=FRICTION if c.friction is None else c.friction, sensors=case.sensors,
         seed=case.seed), bench.robot_name)
-    resolution = [2.0 * np.pi / n if n else 0.0 for n in (case.sensors.wheel_counts,
-                                                          case.sensors.steering_counts)]
-    odometry = WatchedOdometry(bench.robot, OdometrySettings(
-        wheel_resolution=resolution[0], steering_resolution=resolution[1],
-        gyro=GyroFusionSettings(enabled=case.sensors.gyro.rate > 0),
-        **timed_odometry(case.sensors.timing)))
+    odometry = WatchedOdometry(bench.robot, sensed_odometry(
+        (case.sensors.wheel_counts, case.sensors.steering_counts), case.sensors.timing,
+        gyro=GyroFusionSettings(enabled=case.sensors.gyro.rate > 0)))
     controller = bench.controller()
     source = GoalSource(controller.position(), list(goals), dwell=PAUSE)
     log = bench.run(controller, source, duration=duration, plant=plant, odometry=odometry,

@@ -13,6 +13,7 @@ the largest over all channels bounds the speed of every pivot under any wiring, 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -120,6 +121,15 @@ PATIENCE = 0.3
 LONGEST_STEP = 0.1
 
 
+def not_finite(channels: Sequence[str], angles: Array) -> str:
+    """Return the encoder channel whose angle is not finite, with the remedy; '' without one."""
+    bad = ~np.isfinite(angles)
+    if not bad.any():
+        return ''
+    return (f'encoder channel {channels[int(np.argmax(bad))]} states {angles.tolist()}: must be '
+            'finite; check its cable')
+
+
 class WiringMotions:
     """
     State machine of the motions.
@@ -218,10 +228,8 @@ class WiringMotions:
             The operator's key is held; if not, the torques are zero and the motion begins again.
         """
         angles = np.array(measured, float)
-        if not np.all(np.isfinite(angles)):
-            channel = self._channels.encoders[int(np.argmax(~np.isfinite(angles)))]
-            self._stop(f'encoder channel {channel} states {angles.tolist()}: must be finite; '
-                       'check its cable')
+        if reason := not_finite(self._channels.encoders, angles):
+            self._stop(reason)
         if self._begin is None:
             self._begin = time
             self._rest(time)

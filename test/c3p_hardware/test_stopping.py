@@ -55,7 +55,9 @@ def test_the_damping_on_a_slope_is_the_integral_of_its_equation():
     pull = (ROBOT.total_mass * GRAVITY * math.sin(case.slope)
             - np.sum(ROBOT.losses[:, 3] / ROBOT.wheel_radius)) / moved(ROBOT)
     assert pull > 0.0
-    v, way, dt = case.speed, 0.0, 1e-5
+    v = case.speed
+    way = 0.0
+    dt = 1e-5
     while v > STOPPED:
         way += v * dt
         v += (pull - v / tau) * dt

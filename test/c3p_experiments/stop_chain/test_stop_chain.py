@@ -96,10 +96,14 @@ def held_for_ever(self, now):
 
 
 def stays_open(self, locked, now):
-    self.received, self.pressed, self.unknown = now, False, False
+    self.received = now
+    self.pressed = False
+    self.unknown = False
 
 
-start, take, move = LockState.__init__, WheelGate.command, HandDrive.move
+start = LockState.__init__
+take = WheelGate.command
+move = HandDrive.move
 
 
 def small_mux():
