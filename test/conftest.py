@@ -67,6 +67,13 @@ def pytest_collection_finish():
     gc.enable()
 
 
+def pytest_runtest_teardown(item, nextitem):
+    """Search what a file leaves behind for garbage once, not again with every later file."""
+    if nextitem is None or nextitem.path != item.path:
+        gc.collect()
+        gc.freeze()
+
+
 def pytest_ignore_collect(collection_path, config):
     """Leave files without tests in real time unread when only those are wanted."""
     if collection_path.suffix == '.py' and config.option.markexpr == 'real_time':

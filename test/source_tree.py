@@ -35,6 +35,12 @@ def tree_of(path):
     return ast.parse(path.read_text(encoding='utf-8'), str(path))
 
 
+@functools.cache
+def nodes_of(path):
+    """Return all nodes of the syntax tree of a file: a dozen rules look at each of them."""
+    return tuple(ast.walk(tree_of(path)))
+
+
 def module_name(path):
     """Return the name of the module in a file of the suite."""
     return '.'.join(path.relative_to(ROOT).with_suffix('').parts).removesuffix('.__init__')
@@ -50,7 +56,7 @@ def module_file(module):
 def imports(path):
     """Return every module that a file imports, anywhere in it."""
     found = set()
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):

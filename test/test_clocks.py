@@ -4,7 +4,7 @@
 import ast
 
 import pytest
-from source_tree import ROOT, name_of, tree_of
+from source_tree import ROOT, name_of, nodes_of, tree_of
 from wall_clock import TestFile, WallClock
 
 TESTS = sorted(p for p in ROOT.glob('test/**/*.py') if '__pycache__' not in p.parts)
@@ -24,7 +24,7 @@ def marks(node):
 
 def functions(path):
     """Return the functions and classes of a file."""
-    return [node for node in ast.walk(tree_of(path))
+    return [node for node in nodes_of(path)
             if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
 
 
@@ -84,7 +84,7 @@ def sleeps(path):
     """Yield the lines where a file sleeps, but for tests that are marked."""
     timed = {id(part) for node in functions(path) if MARK in marks(node)
              for part in ast.walk(node)}
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if id(node) not in timed and (
                 isinstance(node, ast.Attribute) and node.attr == 'sleep'
                 and isinstance(node.value, ast.Name) and node.value.id == 'time'

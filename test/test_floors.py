@@ -10,7 +10,7 @@ is no circle. Below `PURE` no file imports ROS or touches files, clocks or logs,
 import ast
 from collections import Counter, defaultdict
 
-from source_tree import EVERYTHING, ROOT, SOURCES, imports, module_file, name_of, tree_of
+from source_tree import EVERYTHING, ROOT, SOURCES, imports, module_file, name_of, nodes_of, tree_of
 
 ORDER = ('c3p_kernels', 'c3p_description', 'c3p_ros', 'c3p_plots', 'c3p_kinematics',
          'c3p_dynamics', 'c3p_multibody', 'c3p_controller', 'c3p_hardware', 'c3p_simulation',
@@ -111,7 +111,7 @@ def test_pure_files_import_no_ros_no_files_no_clocks_no_logging():
 
 def called(path):
     """Return the names of all functions and methods that a file calls."""
-    calls = [node.func for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
+    calls = [node.func for node in nodes_of(path) if isinstance(node, ast.Call)]
     return {f.id if isinstance(f, ast.Name) else getattr(f, 'attr', '') for f in calls}
 
 
@@ -148,7 +148,7 @@ def test_a_line_assigns_one_value():
     every = Counter()
     for path in SOURCES:
         room = name_of(path).partition('/')[0]
-        for line in ast.walk(tree_of(path)):
+        for line in nodes_of(path):
             if isinstance(line, ast.Assign):
                 every[room] += 1
                 parallel[room] += (isinstance(line.targets[0], ast.Tuple)

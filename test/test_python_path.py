@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from source_tree import EVERYTHING, ROOT, name_of, python_path, tree_of
+from source_tree import EVERYTHING, ROOT, name_of, nodes_of, python_path
 
 VARIABLE = 'PYTHONPATH'
 # its process must find nothing but its workspace
@@ -16,7 +16,7 @@ ALONE = {'test/test_installation.py': ["''"]}
 
 def values_of(path):
     """Yield what a file gives the variable in the environment of a process, or in its own."""
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.Dict):
             yield from (value for key, value in zip(node.keys, node.values, strict=True)
                         if getattr(key, 'value', None) == VARIABLE)

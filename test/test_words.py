@@ -14,7 +14,7 @@ import tokenize
 
 import pytest
 import yaml
-from source_tree import EVERYTHING, ROOT, SOURCES, name_of, tree_of
+from source_tree import EVERYTHING, ROOT, SOURCES, name_of, nodes_of, tree_of
 
 # verbs of speech are for persons and publications, not for interfaces
 PERSON = ''.join(f'(?<!{word} )' for word in (
@@ -118,9 +118,9 @@ def doc_node(node):
     return None
 
 
-def in_docstrings(tree, private):
+def in_docstrings(nodes, private):
     """Yield the findings in docstrings, of private names in their summaries."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if not isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
             continue
         doc = doc_node(node)
@@ -135,9 +135,9 @@ def in_docstrings(tree, private):
         yield from findings(summary if hidden else text, doc.lineno)
 
 
-def in_literals(tree):
+def in_literals(tree, nodes):
     """Yield the findings in string literals with a space, f-strings as one text."""
-    docs = {id(doc_node(node)) for node in ast.walk(tree) if isinstance(
+    docs = {id(doc_node(node)) for node in nodes if isinstance(
         node, (ast.Module, ast.ClassDef, ast.FunctionDef))}
     todo = [tree]
     while todo:
@@ -187,10 +187,9 @@ def in_comments(path):
 
 def in_python(path):
     """Yield the findings in a Python file."""
-    tree = tree_of(path)
     private = path.name.startswith('_') and path.name != '__init__.py'
-    yield from in_docstrings(tree, private)
-    yield from in_literals(tree)
+    yield from in_docstrings(nodes_of(path), private)
+    yield from in_literals(tree_of(path), nodes_of(path))
 
 
 def descriptions(node):

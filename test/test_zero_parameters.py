@@ -15,7 +15,7 @@ pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sou
 
 import numpy as np  # noqa: E402
 from robots import C3P  # noqa: E402
-from source_tree import ROOT, tree_of  # noqa: E402
+from source_tree import ROOT, nodes_of  # noqa: E402
 
 from c3p_bringup import nodes  # noqa: E402
 from c3p_controller.limits import ReferenceLimits  # noqa: E402
@@ -119,7 +119,7 @@ def test_each_has_a_test_of_its_effect():
     assert set(DRIVEN) == set(zeros())
     for parameter, test in DRIVEN.items():
         path, name = test.split('::')
-        names = {node.name for node in ast.walk(tree_of(ROOT / 'test' / path))
+        names = {node.name for node in nodes_of(ROOT / 'test' / path)
                  if isinstance(node, ast.FunctionDef)}
         assert name in names, (parameter, test)
 

@@ -8,7 +8,7 @@ from collections import Counter
 from functools import cache
 
 import pytest
-from source_tree import ROOT, SOURCES, name_of, tree_of
+from source_tree import ROOT, SOURCES, name_of, nodes_of
 
 from c3p_controller.goals.goal_life import REACHED, REASONS
 from c3p_hardware.canopen.cia301 import emergency_text
@@ -60,7 +60,7 @@ def read_nodes():
     """Return (file, node of its syntax) of the calls and texts of these packages."""
     return [(path, node) for path in SOURCES
             if name_of(path).startswith(READ) and 'fault_codes' not in path.parts
-            for node in ast.walk(tree_of(path))
+            for node in nodes_of(path)
             if isinstance(node, (ast.Call, ast.Constant, ast.JoinedStr))]
 
 
@@ -178,7 +178,7 @@ def test_every_check_of_the_doctor_has_a_code():
     for path, call in calls({'warn', 'fail', 'missing'}):
         if not name_of(path).startswith('c3p_bringup/doctor'):
             continue
-        names = {t.id: constant(n.value) for n in ast.walk(tree_of(path))
+        names = {t.id: constant(n.value) for n in nodes_of(path)
                  if isinstance(n, ast.Assign) for t in n.targets if isinstance(t, ast.Name)}
         # the values of a function's `name` are those of its file
         name = constant(call.args[0]) or names.get(getattr(call.args[0], 'id', ''))

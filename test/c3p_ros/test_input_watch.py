@@ -5,7 +5,7 @@ import ast
 from types import SimpleNamespace
 
 import pytest
-from source_tree import SOURCES, name_of, tree_of
+from source_tree import SOURCES, name_of, nodes_of
 
 pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
 
@@ -314,7 +314,7 @@ FREE = {'c3p_bringup/doctor/ros.py', 'c3p_bringup/launch_parts/actions.py',
 
 def bases(path):
     """Yield (class, base) of a file, by their last names."""
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.ClassDef):
             for base in node.bases:
                 yield node.name, ast.unparse(base).rpartition('.')[2]
@@ -332,7 +332,7 @@ def test_each_node_of_the_suite_is_a_watched_node():
 
 def test_no_node_is_made_without_a_class():
     made = [f'{name_of(path)}:{call.lineno}' for path in SOURCES if name_of(path) not in FREE
-            for call in ast.walk(tree_of(path)) if isinstance(call, ast.Call)
+            for call in nodes_of(path) if isinstance(call, ast.Call)
             and (ast.unparse(call.func).rpartition('.')[2] in ('create_node', 'Node')
                  or any(ast.unparse(a) == 'Node' for a in call.args
                         if ast.unparse(call.func).endswith('add')))]
@@ -342,7 +342,7 @@ def test_no_node_is_made_without_a_class():
 def test_the_subscriptions_of_rclpy_pass_the_watch():
     """Only `create_subscription` of a node makes a subscription, and WatchedNode overrides it."""
     assert WatchedNode.create_subscription is not Node.create_subscription
-    direct = [name_of(path) for path in SOURCES for call in ast.walk(tree_of(path))
+    direct = [name_of(path) for path in SOURCES for call in nodes_of(path)
               if isinstance(call, ast.Call)
               and ast.unparse(call.func) in ('Subscription', 'Node.create_subscription',
                                              'rclpy.subscription.Subscription')]

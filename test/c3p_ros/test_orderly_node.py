@@ -7,7 +7,7 @@ import threading
 from contextlib import ExitStack
 
 import pytest
-from source_tree import SOURCES, name_of, tree_of
+from source_tree import SOURCES, name_of, nodes_of, tree_of
 
 pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
 
@@ -47,13 +47,13 @@ def make(context, tmp_path):
 # -- rules of the sources -------------------------------------------------------------------------
 
 def test_no_class_but_the_base_destroys_a_node():
-    found = [f'{name_of(path)}:{node.lineno}' for path in SOURCES for node in ast.walk(
-        tree_of(path)) if isinstance(node, ast.FunctionDef) and node.name == 'destroy_node']
+    found = [f'{name_of(path)}:{node.lineno}' for path in SOURCES for node in nodes_of(path)
+             if isinstance(node, ast.FunctionDef) and node.name == 'destroy_node']
     assert len(found) == 1 and found[0].startswith(BASE)
 
 
 def test_every_node_class_has_the_base():
-    bases = [(name_of(path), node.name) for path in SOURCES for node in ast.walk(tree_of(path))
+    bases = [(name_of(path), node.name) for path in SOURCES for node in nodes_of(path)
              if isinstance(node, ast.ClassDef) for base in node.bases
              if getattr(base, 'id', '') in ('Node', 'LifecycleNode')]
     assert bases == [(BASE, 'OrderlyNode')]
@@ -61,7 +61,7 @@ def test_every_node_class_has_the_base():
 
 def test_only_a_session_shuts_ros_down():
     """From Kilted on that destroys all nodes, in the thread that does it."""
-    found = {name_of(path) for path in SOURCES for node in ast.walk(tree_of(path))
+    found = {name_of(path) for path in SOURCES for node in nodes_of(path)
              if isinstance(node, ast.Attribute) and node.attr in ('shutdown', 'try_shutdown')
              and getattr(node.value, 'id', '') in ('rclpy', 'context')}
     assert found == {'c3p_ros/session.py', 'c3p_bringup/doctor/ros.py'}
@@ -85,7 +85,7 @@ def test_no_timer_callback_of_the_sources_has_a_parameter():
     """From Kilted on the events executor hands it a TimerInfo, whatever the parameter is for."""
     looked_at = 0
     for path in SOURCES:
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             if not (isinstance(node, ast.Call) and getattr(node.func, 'attr', '')
                     == 'create_timer'):
                 continue

@@ -8,7 +8,7 @@ from importlib import import_module
 from importlib.util import find_spec
 
 import pytest
-from source_tree import EVERYTHING, SOURCES, module_name, name_of, tree_of
+from source_tree import EVERYTHING, SOURCES, module_name, name_of, nodes_of
 
 rclpy = pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
 
@@ -61,7 +61,7 @@ for name in modules:
 
 def of_rclpy(path):
     """Yield (module, name, line) of what a file imports from rclpy, or reads from it."""
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.ImportFrom) and f'{node.module}'.split('.')[0] == 'rclpy':
             yield from ((node.module, alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.Attribute) and getattr(node.value, 'id', '') == 'rclpy':

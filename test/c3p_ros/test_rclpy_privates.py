@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from source_tree import EVERYTHING, ROOT, SOURCES, imports, module_name, name_of, tree_of
+from source_tree import EVERYTHING, ROOT, SOURCES, imports, module_name, name_of, nodes_of, tree_of
 
 rclpy = pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
 
@@ -77,7 +77,7 @@ def uses_rclpy(path):
 def node_classes(path):
     """Yield the trees of the classes of a file that are nodes of rclpy."""
     module = import_module(module_name(path))
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.ClassDef):
             kind = getattr(module, node.name, None)
             if inspect.isclass(kind) and issubclass(kind, Node | LifecycleNodeMixin):
