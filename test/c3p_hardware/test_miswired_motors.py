@@ -142,11 +142,11 @@ def test_a_robot_that_is_wired_well_is_never_accused(start, plant, command):
 
 @pytest.mark.parametrize('angle', [0.0, np.pi / 2, np.pi])
 def test_a_robot_that_is_pushed_or_stands_on_a_slope_is_never_accused(start, angle):
-    """30 N, a slope of 5° for 35 kg, from before the start until after the stop."""
+    """30 N, a slope of 5° for 35 kg, from before the start until a second after the order."""
     described = ROBOTS['c3p']
     plant = make_plant('analytic', described)
     robot = start(described, None, COMMANDS['ahead'], plant)
-    plant.push(30.0 * np.array([np.cos(angle), np.sin(angle)]), 0.0, 10.0)
+    plant.push(30.0 * np.array([np.cos(angle), np.sin(angle)]), 0.0, 2.5)
     robot.run(seconds=1.5)
     assert robot.link.state == ArmState.ARMED, robot.link.faults
     robot.ask('disarm')

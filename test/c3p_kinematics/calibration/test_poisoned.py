@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A minute of wrong evidence does not persist: on good floor the calibration returns."""
 
+from functools import cache, cached_property
+
 import numpy as np
 import pytest
 from miscalibrated import WHEEL_STEP, measured, towed_drive, wrong
@@ -27,6 +29,11 @@ class Course:
         self.robot = robot
         self.lesson, self.lesson_poses = towed_drive(robot, 11, 60.0, rate=100.0)
         self.lap, self.poses = towed_drive(robot, 5, 40.0, rate=100.0)
+
+    @cached_property
+    def uncalibrated(self):
+        """The error of a lap by the description alone, which is right, m."""
+        return self.error(Odometry(self.robot), np.zeros((self.robot.count, 5)), 0.0)
 
     def error(self, odometry, errors, begin):
         """Return how far a lap by odometry ends from its end, m."""
@@ -109,17 +116,23 @@ POISONS = {
 SOME = ('nothing', 'two wheels', 'slip of +6.0% at times', 'zero of 2.0°', 'stand, 3%')
 
 
-@pytest.fixture(scope='module', params=['c3p', 'four'])
+@cache
+def course_of(name):
+    """Return the course of a robot, driven once for all tests of the file."""
+    return Course({'c3p': C3P, 'four': FOUR}[name])
+
+
+@pytest.fixture(params=['c3p', 'four'])
 def course(request):
-    return Course({'c3p': C3P, 'four': FOUR}[request.param])
+    return course_of(request.param)
 
 
 @pytest.mark.parametrize(('course', 'poison'), [
     *(('c3p', poison) for poison in POISONS), *(('four', poison) for poison in SOME)],
-    indirect=['course'], scope='module')
+    indirect=['course'])
 def test_the_third_lap_after_a_poisoned_minute_is_as_without_calibration(course, poison):
     still = np.zeros((course.robot.count, 5))
-    uncalibrated = course.error(Odometry(course.robot), still, 0.0)
+    uncalibrated = course.uncalibrated
     odometry = CalibratingOdometry(course.robot)
     teach(odometry, POISONS[poison](course.lesson, 1))
     laps = course.laps(odometry, still)
@@ -133,7 +146,7 @@ def test_the_third_lap_after_a_poisoned_minute_is_as_without_calibration(course,
 @pytest.mark.parametrize('factor', [0.95, 1.06])
 def test_what_was_learned_before_an_alarm_is_withdrawn(course, factor):
     still = np.zeros((course.robot.count, 5))
-    uncalibrated = course.error(Odometry(course.robot), still, 0.0)
+    uncalibrated = course.uncalibrated
     odometry = CalibratingOdometry(course.robot)
     teach(odometry, wheel(course.lesson, 1, factor))
     learned = odometry.calibration
@@ -164,7 +177,7 @@ def test_a_calibration_from_before_returns_within_two_laps(course, poison):
 @pytest.mark.parametrize(('scale', 'bias'), [(1.03, 0.0), (1.0, -0.5)])
 def test_a_gyro_with_a_wrong_scale_or_a_bias_by_warmth_does_not_teach(course, scale, bias):
     still = np.zeros((course.robot.count, 5))
-    uncalibrated = course.error(Odometry(course.robot), still, 0.0)
+    uncalibrated = course.uncalibrated
     recording, time, rate = stood(course.lesson, course.lesson_poses)
     rate = rate * scale + np.radians(bias) * (time > 5.0)
     odometry = CalibratingOdometry(course.robot)
@@ -204,7 +217,7 @@ def test_a_calibration_without_the_fault_monitor_doubts_a_wheel_that_slips_all_t
 
 
 def test_a_change_is_reported_while_it_is_recent():
-    course = Course(C3P)
+    course = course_of('c3p')
     odometry = CalibratingOdometry(C3P)
     teach(odometry, course.lesson)
     assert odometry.calibration.doubt() == ''
