@@ -31,6 +31,7 @@ PROGRAMS = (
     'marker_node',
     'recorder_node',
     'player_node',
+    'safety_monitor_node',
     'ros2_control_bridge_node',
     'hardware_interface_node',
     'robot_nodes',

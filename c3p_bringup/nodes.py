@@ -20,6 +20,7 @@ NODES = {
     'emulated_cards': 'c3p_simulation.emulated_cards_node.EmulatedCardsNode',
     'recorder': 'c3p_bags.recorder.recorder_node.RecorderNode',
     'player': 'c3p_bags.player.player_node.PlayerNode',
+    'safety_monitor': 'c3p_bags.promises.safety_monitor_node.SafetyMonitorNode',
     'marker': 'c3p_viewers.marker_node.MarkerNode',
     'twist_mux': 'c3p_controller.twist_mux_node.TwistMuxNode',
     'ros2_control_bridge': 'c3p_hardware.ros2_control_bridge_node.Ros2ControlBridgeNode',

@@ -125,8 +125,9 @@ class LockMemory(Promise):
         self.horizons = {'secured': COPY_DELAY,
                          'heard': lock.timeout + BEYOND if lock.timeout else 0.0}
         self.flags = {'pressed': False, 'unknown': lock.timeout == 0.0, 'unheard': False}
-        # when it was pressed, for the evidence
+        # when it was pressed, and when its state was lost, for the evidence
         self.since = -math.inf
+        self.lost = -math.inf
 
     def see(self, event: StopEvent) -> str:
         """Take a message of the lock; it breaks no promise."""
@@ -136,11 +137,13 @@ class LockMemory(Promise):
         elif event.name == self.lock.name and event.kind == UNHEARD:
             flags['unheard'] = bool(event.value)
             flags['unknown'] |= flags['unheard']
+            self.lost = event.at
         elif event.kind == RELEASE:
             flags['unknown'] &= flags['unheard']
         elif event.kind == START:
             flags['unheard'] = flags['pressed'] = False
             flags['unknown'] = self.lock.timeout == 0.0
+            self.lost = event.at
             self.moments = dict.fromkeys(self.moments, -math.inf)
         elif event.kind == BACK:
             # of a lock with a timeout only the next message opens
@@ -212,7 +215,8 @@ class UnknownCloses(LockPromise):
     def see(self, event: StopEvent) -> str:
         """Take an event; return the evidence of a broken promise."""
         flags = self.watch.flags
-        if (flags['unknown'] or flags['unheard']) and self.watch.moved(event):
+        if ((flags['unknown'] or flags['unheard']) and self.watch.moved(event)
+                and (not self.grace or event.at - self.watch.lost > self.grace)):
             return (f'a command of {event.value:.3g} passed while {self.watch.lock.name} was '
                     'unknown')
         return ''
@@ -240,10 +244,17 @@ class NoResume(Promise):
     text = ('no source resumes automatically after a lock, or after a source of higher priority')
     needs = (COMMAND, PASSED, LOCK, START)
 
-    def __init__(self, source: Input, above: Sequence[str], locks: Sequence[LockMemory]) -> None:
-        """Watch `source`, below the sources `above`, masked by `locks` that it reads."""
+    def __init__(self, source: Input, above: Sequence[str], locks: Sequence[LockMemory],
+                 grace: float = 0.0) -> None:
+        """
+        Watch `source`, below the sources `above`, masked by `locks` that it reads.
+
+        A zero up to `grace`, s, before a lock opens may have come after it.
+        """
         super().__init__()
         self.source = source
+        self.grace = grace
+        self.rested = -math.inf
         self.above = frozenset(above)
         self.locks = [lock for lock in locks if source.name in lock.masks]
         self.horizons = {'restless': source.timeout + BEYOND}
@@ -263,10 +274,12 @@ class NoResume(Promise):
         if event.kind in (START, BACK) or self.masked(now):
             flags['released'] = flags['zero'] = False
             self.moments['restless'] = now
-        elif now - self.moments['restless'] > self.source.timeout:
+        elif (now - self.moments['restless'] > self.source.timeout
+              or now - self.rested < self.grace):
             flags['released'] = True
         if event.kind == COMMAND and event.name == self.source.name:
             flags['zero'] = not event.value
+            self.rested = -math.inf if event.value else now
             if event.value:
                 self.moments['restless'] = now
             elif not self.masked(now):

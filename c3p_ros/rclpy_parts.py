@@ -13,6 +13,7 @@ part                                   purpose                               wit
 ``Node._subscriptions``                a subscription stays in the graph,    each is read, and
                                        unread by the executor                surplus is dropped
 ``Subscription.handle.take_message``   sequence numbers of messages          none are known
+…                                      messages read many at a time          MissingPart
 ``Node._parameter_overrides``          parameters given at the start,        MissingPart
                                        before they are declared
 ``LifecycleNodeMixin._state_machine``  its present state, and its end        MissingPart
@@ -109,6 +110,28 @@ def sequence_numbers(subscription: Subscription) -> list[int]:
     with handle:
         while (taken := take(subscription.msg_type, True)) is not None:
             found.append(taken[1].get('publication_sequence_number') or 0)
+    return found
+
+
+def waiting_messages(subscription: Subscription, most: int) -> list[tuple[bytes, int]]:
+    """
+    Return the serialized messages of a set-aside subscription since the last call, at most `most`.
+
+    Each with its time of reception, ns of the system clock; 0 where the middleware has none. An
+    executor takes ten times as long for each message.
+
+    Raises
+    ------
+    MissingPart
+        rclpy does not read messages in this form.
+    """
+    handle = _required(subscription, 'handle', 'to read messages many at a time')
+    take = _required(handle, 'take_message', 'to read messages many at a time')
+    kind = subscription.msg_type
+    found = []
+    with handle:
+        while len(found) < most and (taken := take(kind, True)) is not None:
+            found.append((taken[0], taken[1].get('received_timestamp') or 0))
     return found
 
 

@@ -11,7 +11,7 @@ from c3p_bags.report.health import LEVELS, complaints, while_starting
 from c3p_bags.report.motion_panels import NEAR, odometry_error
 from c3p_bags.report.run import STRIDE, AnalysedRun
 from c3p_bags.runs import mapped
-from c3p_bags.runs.kept_promises import broken_promises
+from c3p_bags.runs.kept_promises import kept_promises
 from c3p_bags.runs.metrics import drive_metrics
 from c3p_bags.runs.run_log import held
 from c3p_description.model import CasterRobot
@@ -116,10 +116,11 @@ def run_numbers(run: AnalysedRun) -> dict[str, Any]:
 
     The keys of `drive_metrics`, and ``duration_s``, ``distance_m``, ``moving_s``, ``goals``,
     ``slip``, ``timing``, ``singularity``, ``odometry``, ``clock_steps``, ``remarks``,
-    ``complaints``, ``broken_promises``.
+    ``complaints``, ``judged_promises``, ``broken_promises``.
     """
     odom = run.odom
     log = run.log
+    promises = kept_promises(log, run.robot, run.judged)
     # from the pose: noise of the rates and standstill add nothing
     way = mapped.computed(lambda before, after: np.hypot(*(after[:, :2] - before[:, :2]).T),
                           odom.pose[:-1], odom.pose[1:])
@@ -143,9 +144,9 @@ def run_numbers(run: AnalysedRun) -> dict[str, Any]:
                         for step in log.clock_steps],
         'remarks': list(run.remarks),
         'complaints': _complaints(run),
+        'judged_promises': list(promises.judged),
         'broken_promises': [{'promise': one.promise, 'at_s': one.time, 'evidence': one.evidence,
-                             'count': one.events} for one in broken_promises(
-                                 log, run.robot, run.stop_times)]}
+                             'count': one.events} for one in promises.broken]}
 
 
 def _complaints(run: AnalysedRun) -> list[dict[str, Any]]:

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from c3p_bags.promises.judged_parameters import JudgedParameters, judged_parameters
 from c3p_bags.report.goals import goal_metrics
 from c3p_bags.report.health import Span, spans
 from c3p_bags.report.slip_events import SlipEvent, SlipReplay, replay, slip_events
 from c3p_bags.report.timing import Timing, timing
 from c3p_bags.runs import mapped
-from c3p_bags.runs.kept_promises import StopTimes, stop_times
 from c3p_bags.runs.log_reader import read_run
 from c3p_bags.runs.metrics import truth_in_odom
 from c3p_bags.runs.recompute_bag import recompute_bag, recorded_settings
@@ -59,8 +59,8 @@ class AnalysedRun:
         Of `goal_metrics`.
     goal_tolerance, yaw_tolerance : float, m and rad
         The goal zone.
-    stop_times : StopTimes or None
-        Of the parameters in the bag.
+    judged : JudgedParameters
+        Parameters in the bag on which the promises of safety.md depend.
     odometry_lost : int
         Odometry messages of the node that are not in the bag.
     remarks : tuple of str
@@ -81,7 +81,7 @@ class AnalysedRun:
     goals: list[dict[str, Any]]
     goal_tolerance: float = 0.05
     yaw_tolerance: float = float('inf')
-    stop_times: StopTimes | None = None
+    judged: JudgedParameters = JudgedParameters()
     odometry_lost: int = 0
     remarks: tuple[str, ...] = ()
 
@@ -164,7 +164,7 @@ def read(bag: Bag, robot: str | None = None, namespace: str | None = None,
     return AnalysedRun(name, log, model, computed, recorded, truth_in_odom(log), slip,
                        slip_events(slip, log.slip), kept, spans(log.diagnostics, end, pace),
                        measure(model, log), goal_metrics(log, model, *zone), *zone,
-                       stop_times(bag.parameters, space), lost, remarks)
+                       judged_parameters(bag.parameters, space), lost, remarks)
 
 
 def goal_zone(log: RunLog, goal_tolerance: float | None = None, yaw_tolerance: float | None = None

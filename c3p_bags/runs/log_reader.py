@@ -8,6 +8,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from c3p_bags.promises.judged_parameters import MuxInputs, mux_inputs
 from c3p_bags.runs import mapped
 from c3p_bags.runs.columns import Column, read_columns
 from c3p_bags.runs.publishers import refuse_two_publishers
@@ -24,6 +27,7 @@ GOAL_REACHED = 'position_controller/goal_reached'
 DISTANCE = 'position_controller/distance_to_goal'
 DIAGNOSTICS = '/diagnostics'
 RESULT = 'position_controller/result'
+LOCKED = 'twist_mux/locked'
 
 # steps of the clock of which each is a remark
 MOST_REMARKS = 5
@@ -43,7 +47,8 @@ def read_run(bag: Bag, robot: CasterRobot, namespace: str | None = None,
         The bag cannot be read, or has no ``joint_states`` of this robot.
     """
     space = bag.namespace(namespace)
-    readers = _readers(robot)
+    mux = mux_inputs(bag.parameters, space)
+    readers = _mux_readers(mux) | _readers(robot)
     # absolute names, such as /diagnostics, are shared by all robots
     names = {(t if t.startswith('/') else f'{space}/{t}'): t for t in readers}
     broken: Counter[str] = Counter()
@@ -56,7 +61,8 @@ def read_run(bag: Bag, robot: CasterRobot, namespace: str | None = None,
     refuse_two_publishers(bag, f'{space}/{JOINT_STATES}', joints.stamp,
                           (joints.values[0], joints.values[2]))
     log = _assemble(bag.path, columns, {t: topic.count for t, topic in bag.topics.items()},
-                    {names[name]: count for name, count in broken.items() if count})
+                    {names[name]: count for name, count in broken.items() if count},
+                    _mux_readers(mux))
     for column in columns.values():
         mapped.give_back(column.recorded, column.stamp, column.place, *column.values)
     if log.axis is not None and log.axis.unstamped and columns[JOINT_STATES].stamp.any():
@@ -82,8 +88,16 @@ def _readers(robot: CasterRobot) -> dict[str, fields.Reader]:
     }
 
 
+def _mux_readers(mux: MuxInputs | None) -> dict[str, fields.Reader]:
+    """Return the readers of what passes a mux: its sources, its locks, its output and state."""
+    if mux is None:
+        return {}
+    return {**{source.topic: fields.planar for source in mux.sources}, 'cmd_vel': fields.planar,
+            **{lock.topic: fields.scalar for lock in mux.locks}, LOCKED: fields.scalar}
+
+
 def _assemble(path: Path, columns: Mapping[str, Column], messages: Mapping[str, int],
-              not_finite: Mapping[str, int]) -> RunLog:
+              not_finite: Mapping[str, int], of_mux: Mapping[str, fields.Reader]) -> RunLog:
     """Return a run from columns, on one time axis."""
     axis = TimeAxis(columns[JOINT_STATES])
 
@@ -109,6 +123,12 @@ def _assemble(path: Path, columns: Mapping[str, Column], messages: Mapping[str, 
     def statuses(topic: str) -> tuple[Health, ...]:
         return tuple(Health(time, *status) for time, (some,) in arrived(topic) for status in some)
 
+    def arrivals(topic: str, reader: fields.Reader) -> Series:
+        found = columns[topic]
+        (value,) = found.values
+        return Series(axis.place(found, stamped=False), value if reader is fields.scalar
+                      else np.column_stack([found.stamp, value]))
+
     slip = columns.get(SLIP)
     joints = columns[JOINT_STATES]
     return RunLog(
@@ -124,4 +144,6 @@ def _assemble(path: Path, columns: Mapping[str, Column], messages: Mapping[str, 
         messages=dict(messages),
         recorded={topic: axis.arrival(columns[topic])
                   for topic in (JOINT_STATES, WHEEL_EFFORT) if topic in columns},
-        not_finite=not_finite, clock_steps=axis.steps, axis=axis)
+        not_finite=not_finite,
+        commands={topic: arrivals(topic, reader) for topic, reader in of_mux.items()
+                  if topic in columns}, clock_steps=axis.steps, axis=axis)

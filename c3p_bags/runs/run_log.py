@@ -126,6 +126,9 @@ class RunLog:
         Stamp of the first joint states, time zero.
     joints : Joints
     odom, ground_truth : Motion, optional
+    commands : dict
+        Messages of the mux by topic, placed by their arrival: commands (k, 4) of stamp and twist,
+        and locks (k,). Empty without the parameters of a mux.
     cmd_vel, reference_acceleration : Series of (k, 3), optional
         In ``base_link``, m/s, rad/s, m/s², rad/s².
     dynamics_effort, wheel_effort : Series of (k, n), optional, N·m
@@ -165,6 +168,7 @@ class RunLog:
     messages: Mapping[str, int] = field(default_factory=dict)
     recorded: Mapping[str, Array] = field(default_factory=dict)
     not_finite: Mapping[str, int] = field(default_factory=dict)
+    commands: Mapping[str, Series] = field(default_factory=dict)
     clock_steps: tuple[ClockStep, ...] = ()
     axis: TimeAxis | None = None
 

@@ -122,3 +122,23 @@ MUX = codes_of(
     (4, 'past', (), 'A node publishes cmd_vel past all priorities and locks',
      'remap it to a source of the mux'),
 )
+
+# conditions are the identities of the promises
+EVIDENCE = 'keep a bag of it, stop the robot, and read the evidence'
+MONITOR = codes_of(
+    'PR',
+    (1, 'torque-limits', (), 'A torque command is not finite, or above the limit of its motor',
+     f'look for a second publisher of wheel_effort; {EVIDENCE}'),
+    (2, 'command-timeout', (), 'The robot moves on without commands',
+     f'look for a slope or a push; {EVIDENCE}'),
+    (3, 'gate-opens-by-zero', (), 'A motor drives without torque commands, before one of zero',
+     EVIDENCE),
+    (10, 'lock-stops', (), 'A command moves the robot although a lock is pressed',
+     f'look for a publisher of cmd_vel past the mux; {EVIDENCE}'),
+    (11, 'unknown-closes', (), 'A command moves the robot before a lock was released after a '
+     'start of the mux', f'look for a publisher of cmd_vel past the mux; {EVIDENCE}'),
+    (12, 'silence-closes', (), 'A command moves the robot although a lock with a timeout is '
+     'silent', f'look for a publisher of cmd_vel past the mux; {EVIDENCE}'),
+    (13, 'no-resume', (), 'A source moves the robot on after a lock or a higher source, without '
+     'a zero', EVIDENCE),
+)

@@ -12,25 +12,25 @@ import re
 
 from c3p_ros.fault_codes.cards import BRIDGE, CARDS, ERROR_CLASS, HARDWARE
 from c3p_ros.fault_codes.code import FaultCode
-from c3p_ros.fault_codes.controllers import MODULE, MUX, POSITION, VELOCITY
+from c3p_ros.fault_codes.controllers import MODULE, MONITOR, MUX, POSITION, VELOCITY
 from c3p_ros.fault_codes.others import DOCTOR, INPUTS, NODES, NOT_RECEIVED, ODOMETRY
 
 TABLE: tuple[FaultCode, ...] = tuple(sorted(
-    BRIDGE + CARDS + DOCTOR + HARDWARE + INPUTS + MODULE + MUX + NODES + ODOMETRY + POSITION
-    + VELOCITY))
+    BRIDGE + CARDS + DOCTOR + HARDWARE + INPUTS + MODULE + MONITOR + MUX + NODES + ODOMETRY
+    + POSITION + VELOCITY))
 
 # component of each node, by the name of its kind
 COMPONENTS = {
     'ros2_control_bridge': 'BR', 'hardware_interface': 'HW', 'module_controller': 'MC',
     'twist_mux': 'MX', 'sensed_kinematics': 'OD', 'position_controller': 'PC', 'recorder': 'RC',
     'simulation': 'SM', 'emulated_cards': 'SM', 'rough_ground': 'SM',
-    'velocity_controller': 'VC'}
+    'safety_monitor': 'PR', 'velocity_controller': 'VC'}
 
 TITLES = {
     'BR': 'ros2_control bridge', 'CM': 'Motor cards, encoders and their bus',
     'DR': '`c3p doctor`', 'HW': 'Hardware interface', 'IN': 'Messages of all nodes',
     'MC': 'Module controller', 'MX': 'Multiplexer of commands', 'OD': 'Odometry',
-    'PC': 'Position controller and goals', 'RC': 'Recorder', 'SM': 'Simulations',
+    'PC': 'Position controller and goals', 'PR': 'Safety monitor: broken promises', 'RC': 'Recorder', 'SM': 'Simulations',
     'VC': 'Velocity controller'}
 
 # an error code of CiA 301 or 402 in a text
