@@ -249,7 +249,8 @@ class NoResume(Promise):
         """
         Watch `source`, below the sources `above`, masked by `locks` that it reads.
 
-        A zero up to `grace`, s, before a lock opens may have come after it.
+        With a `grace`, s, a zero so long before a lock opens may have come after it, and what
+        passes while a lock is closed is left to the promises of the lock.
         """
         super().__init__()
         self.source = source
@@ -287,6 +288,6 @@ class NoResume(Promise):
         elif event.kind == PASSED and event.name in self.above and not flags['zero']:
             flags['released'] = False
         elif (event.kind == PASSED and event.value and event.name == self.source.name
-                and not flags['released']):
+                and not flags['released'] and not (self.grace and self.masked(now))):
             return f'{self.source.name} moves the robot without a zero or silence before'
         return ''

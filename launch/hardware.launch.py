@@ -41,6 +41,8 @@ from c3p_bringup.launch_parts.robot import (
     law_values,
     layered,
     nav2_argument,
+    monitor,
+    monitor_argument,
     record_arguments,
     recorder,
     start_arguments,
@@ -75,6 +77,7 @@ ARGUMENTS = [
     *start_arguments(),
     nav2_argument(),
     *record_arguments(),
+    monitor_argument(),
 ]
 
 
@@ -161,4 +164,5 @@ def generate_launch_description() -> LaunchDescription:
         marker_argument(),
         # first the actions that may fail because a package is missing
         OpaqueFunction(function=rviz), state_publisher(needed=False), recorder(),
+        monitor(),
         OpaqueFunction(function=markers), OpaqueFunction(function=bring_up)])

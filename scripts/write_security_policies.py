@@ -63,7 +63,7 @@ RENAMED = {'position_controller': ({'cmd_vel': 'cmd_vel_position'},
 FRAMES = {'/tf': 'tf', '/tf_static': 'tf_static'}
 BRIDGE = {'joint_states': 'hardware/joint_states', 'wheel_effort': 'hardware/wheel_effort',
           '__node': 'hardware_bridge'}
-# services of every node that the recorder calls, to write parameters into the bag
+# services of every node that recorder and safety monitor call, for its parameters
 RECORDED = ('list_parameters', 'get_parameters')
 
 Uses = dict[tuple[str, str], set[str]]
@@ -146,9 +146,10 @@ def declared(name: str, others: Iterable[str]) -> Uses:
     topics = {FRAMES.get(topic, topic) for topic in read_topics_file(TOPICS)[0]}
     if name == 'recorder':
         found[SUBSCRIBE] = topics
+    if name in ('recorder', 'safety_monitor'):
         found[REQUEST] = {f'{other}/{service}' for other in others for service in RECORDED
                           if other != name}
-    elif name == 'player':
+    if name == 'player':
         found[PUBLISH] = {topic for topic in topics if not commands(topic)} - set(PRIVATE)
     return found
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -20,8 +20,9 @@ from c3p_bags.promises.promise_events import (
     keys,
     passed_event,
     plain_events,
+    rim_speeds,
     sizes,
-    speeds,
+    thinned,
     torque_fractions,
 )
 from c3p_bags.storage import log_fields as fields
@@ -33,9 +34,15 @@ JOINTS = 'sensor_msgs/msg/JointState'
 BOOL = 'std_msgs/msg/Bool'
 
 # topics of every robot: type, and whether a lost message would matter; a reliable subscription to
-# the topics of the control cycle would make their publishers wait
-TOPICS = {'joint_states': (JOINTS, False), 'odom': ('nav_msgs/msg/Odometry', False),
-          'wheel_effort': (JOINTS, False), 'cmd_vel': (TWIST, True), 'twist_mux/locked': (BOOL, True)}
+# the topics of the control cycle would make their publishers wait. Odometry is left out: to receive
+# it takes more processor time than to judge all others
+TOPICS = {'joint_states': (JOINTS, False), 'wheel_effort': (JOINTS, False),
+          'cmd_vel': (TWIST, True), 'twist_mux/locked': (BOOL, True)}
+
+# of equal events one in each period counts, and the last before a pause, s: a fraction of the
+# margins of the judge
+THIN = 0.05
+PAUSE = 0.02
 
 
 def topics_of(mux: MuxInputs | None) -> dict[str, tuple[str, bool]]:
@@ -64,33 +71,46 @@ class LiveEvents:
         # their sources are known once all topics have been read
         self._passed: list[tuple[float, Key]] = []
         self._sources = {one.topic: one.name for one in mux.sources} if mux else {}
-        self._plain: dict[str, tuple[fields.Reader, Callable[[fields.TopicRows], Array], str, str]]
-        self._plain = {
-            'joint_states': (fields.joint_reader(robot), self._driving, MOTOR, ''),
-            'odom': (fields.odometry, lambda rows: speeds(rows.values[1]), SPEED, ''),
-            'wheel_effort': (fields.effort_reader(robot), self._torques, TORQUE, ''),
-            'twist_mux/locked': (fields.scalar, _first, MASKED, '')}
-        for lock in mux.locks if mux else ():
-            self._plain[lock.topic] = fields.scalar, _first, LOCK, lock.name
-
-    def _driving(self, rows: fields.TopicRows) -> Array:
-        return driving_fractions(rows.values[3], rows.values[4], self._robot)
-
-    def _torques(self, rows: fields.TopicRows) -> Array:
-        return torque_fractions(rows.values[0], self._robot)
+        flags = {'twist_mux/locked': (MASKED, '')}
+        flags |= {lock.topic: (LOCK, lock.name) for lock in (mux.locks if mux else ())}
+        self._flags = flags
+        self._joints = fields.joint_reader(robot)
+        self._efforts = fields.effort_reader(robot)
 
     def take(self, topic: str, kind: str, data: Sequence[bytes], time: Array) -> None:
         """Take messages of a topic, of the type `kind`, that arrived at `time` (k,), s."""
-        if topic == 'cmd_vel' or topic in self._sources:
+        if topic == 'joint_states':
+            for rows in self._joints(kind, data):
+                self._motion(time[rows.rows], rows)
+        elif topic == 'wheel_effort':
+            for rows in self._efforts(kind, data):
+                self._torques(time[rows.rows], rows)
+                if rows.broken:
+                    self._waiting.append(StopEvent(TORQUE, float(time[-1]), '', np.inf))
+        elif topic in self._flags:
+            for rows in fields.scalar(kind, data):
+                what, name = self._flags[topic]
+                self._waiting += plain_events([
+                    Observed(what, time[rows.rows], rows.values[0], name)])
+        elif topic == 'cmd_vel' or topic in self._sources:
             for rows in fields.planar(kind, data):
                 self._commands(topic, time[rows.rows], rows)
-        elif topic in self._plain:
-            reader, value, what, name = self._plain[topic]
-            for rows in reader(kind, data):
-                self._waiting += plain_events([
-                    Observed(what, time[rows.rows], value(rows), name)])
-                if what == TORQUE and rows.broken:
-                    self._waiting.append(StopEvent(TORQUE, float(time[-1]), '', np.inf))
+
+    def _motion(self, time: Array, rows: fields.TopicRows) -> None:
+        _, _, _, rate, torque = rows.values
+        drives = driving_fractions(rate, torque, self._robot)
+        some = thinned(time, drives > 0.0, THIN, PAUSE)
+        self._waiting += plain_events([
+            Observed(MOTOR, time[some], drives[some]),
+            Observed(SPEED, time[some], rim_speeds(rate[some], self._robot))])
+
+    def _torques(self, time: Array, rows: fields.TopicRows) -> None:
+        size = torque_fractions(rows.values[0], self._robot)
+        zero = size == 0.0
+        # a zero may open the gate; a torque that is not a number is above each limit
+        keep = ~(size <= 1.0) | np.append(True, zero[1:] != zero[:-1])
+        some = thinned(time, keep, THIN, PAUSE)
+        self._waiting += plain_events([Observed(TORQUE, time[some], size[some])])
 
     def _commands(self, topic: str, time: Array, rows: fields.TopicRows) -> None:
         twist = rows.values[0]
@@ -113,7 +133,3 @@ class LiveEvents:
         self._waiting = [event for event in events if event.at >= before]
         self._match.forget(before - PASSES - REVERSED)
         return [event for event in events if event.at < before]
-
-
-def _first(rows: fields.TopicRows) -> Array:
-    return rows.values[0]

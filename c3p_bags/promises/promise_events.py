@@ -77,6 +77,38 @@ def driving_fractions(wheel_rate: Array, torque: Array, robot: CasterRobot) -> A
     return np.minimum(np.where(drives, share, 0.0).max(axis=1), 1.0)
 
 
+def rim_speeds(wheel_rate: Array, robot: CasterRobot) -> Array:
+    """
+    Return the median speed (k,) of the rims, m/s, as the speed of the robot.
+
+    It takes no odometry, and one wheel that spins or stands does not change it. On the spot the
+    robot has the speed of its wheels.
+    """
+    return np.median(np.abs(wheel_rate) * robot.wheel_radius, axis=1)
+
+
+def thinned(time: Array, keep: Array, period: float, gap: float) -> Array:
+    """
+    Return which events (k,) are enough for a promise.
+
+    Those to `keep` (k,), those before a pause longer than `gap`, s, and of all others one in each
+    `period`, s.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> thinned(np.array([0.0, 0.01, 0.02, 0.06, 0.07, 0.2]), np.zeros(6, bool), 0.05, 0.1
+    ...         ).tolist()
+    [True, False, False, True, True, True]
+    """
+    if not len(time):
+        return keep
+    first = np.floor(time / period)
+    chosen = keep | np.append(True, first[1:] != first[:-1])
+    # the next message may be in another batch
+    return chosen | np.append(np.diff(time) > gap, True)
+
+
 def speeds(twist: Array) -> Array:
     """Return the speeds (k,) of twists (k, 3), m/s."""
     return np.hypot(twist[:, 0], twist[:, 1])

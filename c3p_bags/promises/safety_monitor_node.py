@@ -2,7 +2,7 @@
 """
 Node: compares a running robot with the promises of safety.md, as ``c3p report`` does a bag.
 
-It reads the topics of the robot ten times a second, asks the nodes that publish them for their
+It reads the topics of the robot twice a second, asks the nodes that publish them for their
 parameters, as the recorder does, and never commands anything. A broken promise is an ERROR of its
 diagnostics, with evidence and time, until ``~/clear``.
 """
@@ -31,13 +31,13 @@ from c3p_ros.node import SuiteNode
 from c3p_ros.session import run
 
 # period of the search for publishers, s
-LOOK_PERIOD = 1.0
+LOOK_PERIOD = 2.0
 
 # a message of another topic that arrived earlier may be read this much later, s
 SETTLED = 0.05
 
 # after a longer pause of this process messages may be missing: the judge begins anew, s
-LONGEST_PAUSE = 1.0
+LONGEST_PAUSE = 2.0
 
 
 class SafetyMonitorNode(SuiteNode):

@@ -94,6 +94,21 @@ def recorder() -> Node:
         on_exit=optional('recorder_node'), condition=IfCondition(LaunchConfiguration('record')))
 
 
+def monitor_argument() -> DeclareLaunchArgument:
+    """Return the argument of `monitor`."""
+    return argument(
+        'safety_monitor', 'false', 'Start the safety monitor, which compares the running robot '
+        'with the promises of docs/safety.md and reports a broken one in the diagnostics.',
+        BOOLEAN)
+
+
+def monitor() -> Node:
+    """Return the safety monitor, which runs with ``safety_monitor:=true``."""
+    return suite_node(
+        'safety_monitor_node', *parameters(), on_exit=optional('safety_monitor_node'),
+        condition=IfCondition(LaunchConfiguration('safety_monitor')))
+
+
 def parameters() -> list[object]:
     """Return the parameters of every node of the suite: the file, then the robot."""
     return [ParameterFile(LaunchConfiguration('params_file')), {'robot': text_of('robot')}]
