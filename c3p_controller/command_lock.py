@@ -34,6 +34,9 @@ class Lock(NamedTuple):
     release. LATCHED: a false that its publisher latched before also opens it; for a lock with one
     publisher, since a false latched by another may be older than a press. OPEN: open until the
     first true, so that a restart forgets a press.
+
+    With a `source` it masks this source alone, of any priority: an enabling device, which is
+    pressed while its button is not held.
     """
 
     name: str
@@ -41,6 +44,7 @@ class Lock(NamedTuple):
     timeout: float
     priority: int
     start: str = CLOSED
+    source: str = ''
 
 
 class LockState:

@@ -25,6 +25,7 @@ from c3p_controller.module_joints import ModuleJoints, ModuleRobotError
 from c3p_controller.module_watch import ModuleWatch
 from c3p_controller.ros.module_output import ModuleOutput
 from c3p_controller.ros.module_settings import module_settings
+from c3p_controller.ros.speed_inputs import SpeedInputs
 from c3p_controller.ros.velocity_interfaces import LockReport, subscribe_command
 from c3p_description.model import Array
 from c3p_description.reading.urdf_notes import DRIVERS
@@ -65,7 +66,7 @@ class ModuleControllerNode(SuiteNode):
                                                                        self._joints))
         except ModuleRobotError as error:
             raise ParameterError(f'module_controller: {error}') from error
-        self._channels = JointChannels(self.robot)
+        self._channels, self._speed = JointChannels(self.robot), SpeedInputs(self, lambda: None)
         # compiled before the first message
         excess_of(STAND, values.speed_limit, values.yaw_rate_limit)
         self._channels.step(0.0, *np.zeros((4, self.robot.count)))
@@ -102,6 +103,7 @@ class ModuleControllerNode(SuiteNode):
                 'locked': self.interlock.lock or 'no'}
 
     def _retune(self) -> None:
+        self._speed.renew()
         values = self.parameters.value
         self.interlock.retune(values.cmd_vel_timeout, values.start_silence)
         self.alive.set_timeout(values.joint_state_timeout)
@@ -156,8 +158,7 @@ class ModuleControllerNode(SuiteNode):
         command = self.interlock.active(now, stamp)
         if command is None or self.interlock.opening(now):
             return STAND
-        values = self.parameters.value
-        return command / excess_of(command, values.speed_limit, values.yaw_rate_limit)
+        return command / excess_of(command, self._speed.speed, self._speed.yaw_rate)
 
     def _halt(self) -> None:
         """Stop all wheels at once; steering joints keep their angles."""
@@ -181,6 +182,7 @@ class ModuleControllerNode(SuiteNode):
             self._halt()
         else:
             report('chain', OK, 'whole again')
+        self._speed.look()
         self._look_for_listeners()
         report('cmd_vel', *warned(self.interlock.silence(now)))
         self._lock.diagnose(self.interlock.lock, self.interlock.remedy(), known=bool(lost))

@@ -75,6 +75,11 @@ class TwistMux:
         self._start_silence = start_silence
         self._sources = {given.name: _Source(given) for given in sources}
         self._locks = {given.name: LockState(given) for given in locks}
+        # enabling devices of each source
+        self._devices: dict[str, list[LockState]] = {}
+        for lock in self._locks.values():
+            if lock.given.source:
+                self._devices.setdefault(lock.given.source, []).append(lock)
         # source that moves the robot; end of the zero commands
         self._moves: _Source | None = None
         self._begin(now)
@@ -165,8 +170,8 @@ class TwistMux:
 
     def lock_priority(self, now: float) -> int:
         """Return the priority below which sources are masked, 0 without a lock."""
-        return max((lock.given.priority for lock in self._locks.values() if lock.locked(now)),
-                   default=0)
+        return max((lock.given.priority for lock in self._locks.values()
+                    if not lock.given.source and lock.locked(now)), default=0)
 
     def locked(self, now: float) -> bool:
         """Return whether every source is masked."""
@@ -174,7 +179,14 @@ class TwistMux:
 
     def locks(self, now: float) -> tuple[str, ...]:
         """Return the names of the closed locks."""
-        return tuple(name for name, lock in self._locks.items() if lock.locked(now))
+        return tuple(name for name, lock in self._locks.items()
+                     if not lock.given.source and lock.locked(now))
+
+    def disabled(self, now: float) -> tuple[str, ...]:
+        """Return the names of the active sources whose enabling device is not held."""
+        return tuple(name for name, devices in self._devices.items()
+                     if self._sources[name].alive(now) and any(
+                         device.locked(now) for device in devices))
 
     def unknown(self) -> tuple[str, ...]:
         """Return the names of the locks that `release` opens: their state is unknown."""
@@ -202,7 +214,9 @@ class TwistMux:
                 source.armed = False
 
     def _masked(self, source: _Source, now: float) -> bool:
-        return source.given.priority < self.lock_priority(now)
+        name = source.given.name
+        return source.given.priority < self.lock_priority(now) or (
+            name in self._devices and any(one.locked(now) for one in self._devices[name]))
 
     def _first(self, now: float) -> _Source | None:
         active = [source for source in self._sources.values()
@@ -226,7 +240,14 @@ def _check(sources: Sequence[Input], locks: Sequence[Lock]) -> None:
         if given.timeout == 0.0:
             raise ValueError(f'timeout of {given.name} = 0: a source that never expires would '
                              'mask the others for ever; name the seconds')
+    known = {given.name for given in sources}
     for lock in locks:
+        if lock.source and lock.source not in known:
+            raise ValueError(f'source of {lock.name} = {lock.source!r}: must be one of '
+                             f'{", ".join(sorted(known))}')
+        if lock.source and lock.timeout == 0.0:
+            raise ValueError(f'timeout of {lock.name} = 0: an enabling device must be received '
+                             'again and again; name the seconds')
         if lock.start not in STARTS:
             raise ValueError(f'start of {lock.name} = {lock.start!r}: must be one of '
                              f'{", ".join(STARTS)}')

@@ -4,7 +4,8 @@ Node: multiplexes sources of velocity commands to ``cmd_vel``, by the rules of t
 
 Reads the parameter file of the package twist_mux, ``topics.NAME`` and ``locks.NAME`` with
 ``topic``, ``timeout`` and ``priority``; config/twist_mux.yaml by default. Messages are forwarded
-unchanged, with the stamp of their source.
+unchanged, with the stamp of their source. ``enables.NAME`` are enabling devices of sources
+(ros/enable_inputs.py).
 
 Every publisher of a lock is received, reliable or not (ros/lock_inputs.py). As long as a lock has
 one of another message type it is closed.
@@ -24,8 +25,9 @@ from std_srvs.srv import Trigger
 
 from c3p_controller.command_interlock import ZERO_COMMAND
 from c3p_controller.ros.drive_commands import OPENING, Listeners
+from c3p_controller.ros.enable_inputs import EnableInput
 from c3p_controller.ros.lock_inputs import LockInput
-from c3p_controller.ros.mux_inputs import LOCKS, TOPICS, declared_inputs
+from c3p_controller.ros.mux_inputs import ENABLES, LOCKS, TOPICS, declared_inputs
 from c3p_controller.ros.mux_report import MuxReport
 from c3p_controller.twist_mux import Input, TwistMux
 from c3p_ros.diagnostics import ERROR, WARN
@@ -42,7 +44,7 @@ LOOK = 0.2
 class TwistMuxNode(SuiteNode):
     """Adapter between topics and TwistMux."""
 
-    OWN_GROUPS = (TOPICS, LOCKS)
+    OWN_GROUPS = (TOPICS, LOCKS, ENABLES)
     # a publisher that is not received closes its lock within this time, s
     input_period = 0.1
 
@@ -51,9 +53,10 @@ class TwistMuxNode(SuiteNode):
         super().__init__('twist_mux', Path(__file__).with_name(
             'twist_mux_parameters.yaml'), **options)
         values = self.parameters.value
-        sources, locks = declared_inputs(self)
+        sources, locks, enables = declared_inputs(self)
         try:
-            self._mux = TwistMux(sources, locks, self.watch_time(), resume=values.resume,
+            self._mux = TwistMux(sources, [*locks, *(device.lock() for device in enables)],
+                                 self.watch_time(), resume=values.resume,
                                  start_silence=values.start_silence)
         except ValueError as error:
             raise ParameterError(f'twist_mux: {error}') from error
@@ -68,6 +71,8 @@ class TwistMuxNode(SuiteNode):
             self.create_subscription(self._kind, source.topic,
                                      partial(self._on_command, source), LATEST)
         self._locks = [LockInput(self, lock, self._on_lock) for lock in locks]
+        for device in enables:
+            EnableInput(self, device, self._on_lock)
         self.create_service(Trigger, '~/release', self._on_release)
         self.watch(self._on_watch)
         steady = Clock(clock_type=ClockType.STEADY_TIME)

@@ -26,6 +26,7 @@ from c3p_controller.controllers import check_chain, make_chain, retune_chain
 from c3p_controller.reading.law_parameters import velocity_entries
 from c3p_controller.reading.laws import installed_laws
 from c3p_controller.ros.odometry_alarm import OdometryAlarm
+from c3p_controller.ros.speed_inputs import SpeedInputs
 from c3p_controller.ros.velocity_interfaces import LockReport, chain_adapter, subscribe_command
 from c3p_controller.ros.wheel_output import StopReport, WheelOutput
 from c3p_controller.torque_law import Sensed
@@ -57,8 +58,10 @@ class VelocityControllerNode(SuiteNode):
         self._steps = StepWatch()
         self._time = 0.0
         self.frame = 'odom'
+        self._speed = SpeedInputs(self, self._retune)
         self._newest, self._pace = 0, SampleStep(values.stamp_jitter)
-        self._repetition, self._law = Repetition(self.robot.count), make_chain(values, self.robot)
+        self._repetition = Repetition(self.robot.count)
+        self._law = make_chain(self._speed.limited(), self.robot)
         self._channels = JointChannels(self.robot)
         for text in (*self.robot_warnings, *installed_laws().troubles,
                      self._law.traction.stronger()):
@@ -68,7 +71,7 @@ class VelocityControllerNode(SuiteNode):
                                timeout=values.chain_timeout)
         self._lock, self._stop = LockReport(self, self.diagnostics), StopReport(self)
         self.parameters.check = partial(check_chain, robot=self.robot)
-        self.parameters.changed = self._retune
+        self.parameters.changed = self._speed.renew
         self._output = WheelOutput(self, self._lock.publish, self._stop)
         subscribe_command(self, values.use_stamped_vel)
         self.listen(JointState, 'joint_states', self._on_joints, SENSOR_DATA)
@@ -88,7 +91,7 @@ class VelocityControllerNode(SuiteNode):
                 'locked': self.interlock.lock or 'no', **self._law.metrics()}
 
     def _retune(self) -> None:
-        values = self.parameters.value
+        values = self._speed.limited()
         retune_chain(self._law, values, self.robot)
         self.interlock.retune(values.cmd_vel_timeout, values.start_silence)
         self.alive.set_timeout(values.chain_timeout)
@@ -190,6 +193,7 @@ class VelocityControllerNode(SuiteNode):
                 self._output.drive(np.zeros(self.robot.efforts), self.now_ns(), now)
         else:
             report('chain', OK, 'whole again')
+        self._speed.look()
         self._stop.diagnose()
         report('cmd_vel', *warned(self.interlock.silence(now)))
         self._lock.diagnose(self.interlock.lock, self.interlock.remedy(), known=bool(lost))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What the promises depend on, from the parameters of the nodes of a robot.
+Timeouts, sources and locks on which the promises depend, by the parameters of the nodes.
 
 A bag has them as the recorder wrote them, a running robot by its parameter services; both are
 ``{full name of a node: {parameter: value}}``. What is unknown is not judged.
@@ -22,6 +22,7 @@ GATES = ('hardware_interface', 'ros2_control_bridge', 'simulation')
 # groups of the parameters of a mux
 SOURCES = 'topics.'
 LOCKS = 'locks.'
+ENABLES = 'enables.'
 
 # parameter of the mux of the suite that the package twist_mux does not have
 OWN = 'start_silence'
@@ -54,6 +55,8 @@ class MuxInputs(NamedTuple):
     locks : tuple of Lock
     suite : bool
         It is twist_mux_node, which closes unknown locks.
+    enables : tuple of Lock
+        Enabling devices, of type Bool: locks that are pressed while the message is false.
     releases : bool
         A source that was masked must be released before it moves the robot.
     """
@@ -62,9 +65,12 @@ class MuxInputs(NamedTuple):
     locks: tuple[Lock, ...]
     suite: bool = True
     releases: bool = True
+    enables: tuple[Lock, ...] = ()
 
     def masked_by(self, lock: Lock) -> tuple[str, ...]:
         """Return the sources that a lock masks; with '', an unknown one, if these are all."""
+        if lock.source:
+            return (lock.source,)
         masked = tuple(one.name for one in self.sources if one.priority < lock.priority)
         return (*masked, '') if len(masked) == len(self.sources) else masked
 
@@ -107,7 +113,7 @@ def mux_inputs(parameters: Parameters, space: str = '') -> MuxInputs | None:
     """
     Return sources and locks in `parameters`; None without a mux.
 
-    An entry without topic, timeout or priority is left out: a bag may be of anybody.
+    An entry without topic, timeout or priority is left out: a bag may be of any mux.
 
     Examples
     --------
@@ -124,7 +130,7 @@ def mux_inputs(parameters: Parameters, space: str = '') -> MuxInputs | None:
         return None
     suite = OWN in mux
     return MuxInputs(sources, tuple(Lock(*entry) for entry in _entries(mux, LOCKS)), suite,
-                     suite and not mux.get('resume'))
+                     suite and not mux.get('resume'), _enables(mux) if suite else ())
 
 
 def _entries(mux: Mapping[str, Any], group: str) -> list[tuple[str, str, float, int]]:
@@ -137,6 +143,20 @@ def _entries(mux: Mapping[str, Any], group: str) -> list[tuple[str, str, float, 
         if isinstance(topic, str) and _number(timeout) and _number(priority):
             found.append((name, topic, float(timeout), int(priority)))
     return found
+
+
+def _enables(mux: Mapping[str, Any]) -> tuple[Lock, ...]:
+    """Return the enabling devices; a button of a Joy message is not read."""
+    names = sorted({key[len(ENABLES):].rpartition('.')[0] for key in mux
+                    if key.startswith(ENABLES)})
+    found = []
+    for name in names:
+        topic, timeout, source = (mux.get(f'{ENABLES}{name}.{field}')
+                                  for field in ('topic', 'timeout', 'source'))
+        if (isinstance(topic, str) and isinstance(source, str) and _number(timeout)
+                and mux.get(f'{ENABLES}{name}.button', -1) == -1):
+            found.append(Lock(name, topic, float(timeout or 0.0), 255, source=source))
+    return tuple(found)
 
 
 def _number(value: object) -> bool:

@@ -14,7 +14,7 @@ from c3p_bags.promises.promise_events import (
     REVERSED,
     CommandMatch,
     Key,
-    Observed,
+    ObservedTopic,
     driving_fractions,
     in_order,
     keys,
@@ -34,8 +34,8 @@ JOINTS = 'sensor_msgs/msg/JointState'
 BOOL = 'std_msgs/msg/Bool'
 
 # topics of every robot: type, and whether a lost message would matter; a reliable subscription to
-# the topics of the control cycle would make their publishers wait. Odometry is left out: to receive
-# it takes more processor time than to judge all others
+# the topics of the control cycle would make their publishers wait. Odometry is left out: receiving
+# it takes more processor time than the judgement of all others
 TOPICS = {'joint_states': (JOINTS, False), 'wheel_effort': (JOINTS, False),
           'cmd_vel': (TWIST, True), 'twist_mux/locked': (BOOL, True)}
 
@@ -50,7 +50,7 @@ def topics_of(mux: MuxInputs | None) -> dict[str, tuple[str, bool]]:
     if mux is None:
         return dict(TOPICS)
     return {**TOPICS, **{source.topic: (TWIST, True) for source in mux.sources},
-            **{lock.topic: (BOOL, True) for lock in mux.locks}}
+            **{lock.topic: (BOOL, True) for lock in (*mux.locks, *mux.enables)}}
 
 
 class LiveEvents:
@@ -74,11 +74,12 @@ class LiveEvents:
         flags = {'twist_mux/locked': (MASKED, '')}
         flags |= {lock.topic: (LOCK, lock.name) for lock in (mux.locks if mux else ())}
         self._flags = flags
+        self._devices = {one.topic: one.name for one in (mux.enables if mux else ())}
         self._joints = fields.joint_reader(robot)
         self._efforts = fields.effort_reader(robot)
 
     def take(self, topic: str, kind: str, data: Sequence[bytes], time: Array) -> None:
-        """Take messages of a topic, of the type `kind`, that arrived at `time` (k,), s."""
+        """Take messages `data` (k) of a `topic` and its type `kind`, received at `time` (k,), s."""
         if topic == 'joint_states':
             for rows in self._joints(kind, data):
                 self._motion(time[rows.rows], rows)
@@ -91,7 +92,11 @@ class LiveEvents:
             for rows in fields.scalar(kind, data):
                 what, name = self._flags[topic]
                 self._waiting += plain_events([
-                    Observed(what, time[rows.rows], rows.values[0], name)])
+                    ObservedTopic(what, time[rows.rows], rows.values[0], name)])
+        elif topic in self._devices:
+            for rows in fields.scalar(kind, data):
+                self._waiting += plain_events([ObservedTopic(
+                    LOCK, time[rows.rows], 1.0 - rows.values[0], self._devices[topic])])
         elif topic == 'cmd_vel' or topic in self._sources:
             for rows in fields.planar(kind, data):
                 self._commands(topic, time[rows.rows], rows)
@@ -101,8 +106,8 @@ class LiveEvents:
         drives = driving_fractions(rate, torque, self._robot)
         some = thinned(time, drives > 0.0, THIN, PAUSE)
         self._waiting += plain_events([
-            Observed(MOTOR, time[some], drives[some]),
-            Observed(SPEED, time[some], rim_speeds(rate[some], self._robot))])
+            ObservedTopic(MOTOR, time[some], drives[some]),
+            ObservedTopic(SPEED, time[some], rim_speeds(rate[some], self._robot))])
 
     def _torques(self, time: Array, rows: fields.TopicRows) -> None:
         size = torque_fractions(rows.values[0], self._robot)
@@ -110,7 +115,7 @@ class LiveEvents:
         # a zero may open the gate; a torque that is not a number is above each limit
         keep = ~(size <= 1.0) | np.append(True, zero[1:] != zero[:-1])
         some = thinned(time, keep, THIN, PAUSE)
-        self._waiting += plain_events([Observed(TORQUE, time[some], size[some])])
+        self._waiting += plain_events([ObservedTopic(TORQUE, time[some], size[some])])
 
     def _commands(self, topic: str, time: Array, rows: fields.TopicRows) -> None:
         twist = rows.values[0]
@@ -122,7 +127,7 @@ class LiveEvents:
         name = self._sources[topic]
         for at, key in commands:
             self._match.add(name, at, key)
-        self._waiting += plain_events([Observed(COMMAND, time, sizes(twist), name)])
+        self._waiting += plain_events([ObservedTopic(COMMAND, time, sizes(twist), name)])
 
     def settled(self, before: float) -> Sequence[StopEvent]:
         """Return the events before a time, s, which no earlier one will follow."""

@@ -21,7 +21,7 @@ from c3p_ros.rclpy_parts import set_aside, take_back, waiting_messages
 DEPTH = 1024
 
 
-class Batch(NamedTuple):
+class TopicBatch(NamedTuple):
     """Messages of a topic: name, type, serialized, and their reception, ns (0: unknown)."""
 
     topic: str
@@ -72,11 +72,11 @@ class PolledTopics:
                 self._close(topic)
                 self._subscribe(topic, kind, profile)
 
-    def taken(self) -> Iterator[Batch]:
-        """Yield the messages of each topic since the last call; topics without any are left out."""
+    def taken(self) -> Iterator[TopicBatch]:
+        """Yield the messages of each topic since the last call, if there are any."""
         for topic, (kind, subscription) in self._subscribed.items():
             if found := waiting_messages(subscription, DEPTH):
-                yield Batch(topic, kind, [data for data, _ in found], [at for _, at in found])
+                yield TopicBatch(topic, kind, [data for data, _ in found], [at for _, at in found])
 
     def close(self) -> None:
         """Unsubscribe all."""

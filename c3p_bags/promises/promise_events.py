@@ -43,7 +43,7 @@ PASSES = 0.5
 REVERSED = 0.1
 
 
-class Observed(NamedTuple):
+class ObservedTopic(NamedTuple):
     """
     Messages of one topic.
 
@@ -89,7 +89,7 @@ def rim_speeds(wheel_rate: Array, robot: CasterRobot) -> Array:
 
 def thinned(time: Array, keep: Array, period: float, gap: float) -> Array:
     """
-    Return which events (k,) are enough for a promise.
+    Return which events (k,) at `time`, s, are enough for a promise.
 
     Those to `keep` (k,), those before a pause longer than `gap`, s, and of all others one in each
     `period`, s.
@@ -180,8 +180,8 @@ def passed_event(time: float, key: Key, match: CommandMatch) -> StopEvent:
     return StopEvent(PASSED, at, name, size)
 
 
-def plain_events(parts: Iterable[Observed]) -> Iterator[StopEvent]:
-    """Yield the events of messages whose value says everything; only torques may be nan."""
+def plain_events(parts: Iterable[ObservedTopic]) -> Iterator[StopEvent]:
+    """Yield the events of messages with one value each; only torques may be nan."""
     for part in parts:
         for at, value in zip(part.time.tolist(), part.value.tolist(), strict=True):
             if part.kind == TORQUE or value == value:

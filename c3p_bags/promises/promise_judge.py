@@ -42,7 +42,7 @@ from c3p_controller.stop_promises import (
 LEAST_EFFECT = 0.5
 MARGIN = 1.2
 
-# of a torque command that is late, and of a command that was on its way when a lock closed, s
+# of a torque command that is late, and of a command in transit when a lock closed, s
 GRACE = 0.1
 MUX_GRACE = 0.2
 
@@ -122,7 +122,7 @@ class PromiseJudge:
         self._add(self._gate)
 
     def _add_mux(self, mux: MuxInputs, begin: float) -> None:
-        for given in mux.locks:
+        for given in (*mux.locks, *mux.enables):
             memory = LockMemory(given, mux.masked_by(given))
             memory.flags['unknown'] = False
             memory.moments['heard'] = begin

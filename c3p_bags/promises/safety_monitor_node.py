@@ -2,9 +2,9 @@
 """
 Node: compares a running robot with the promises of safety.md, as ``c3p report`` does a bag.
 
-It reads the topics of the robot twice a second, asks the nodes that publish them for their
-parameters, as the recorder does, and never commands anything. A broken promise is an ERROR of its
-diagnostics, with evidence and time, until ``~/clear``.
+It reads the topics of the robot twice a second, requests the parameters of the nodes that publish
+them, as the recorder does, and commands nothing. A broken promise is an ERROR of its diagnostics,
+with evidence and time, until ``~/clear``.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class SafetyMonitorNode(SuiteNode):
                    for one in getattr(self, '_broken', {}).values()}}
 
     def _look(self) -> None:
-        """Look for publishers, and ask their nodes for parameters."""
+        """Look for publishers, and request the parameters of their nodes."""
         self._topics.adapt()
         for name, topic in self._names.items():
             if topic in ('joint_states', 'wheel_effort', 'cmd_vel', 'twist_mux/locked'):

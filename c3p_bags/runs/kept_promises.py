@@ -12,7 +12,7 @@ from c3p_bags.promises.judged_parameters import JudgedParameters, MuxInputs
 from c3p_bags.promises.promise_events import (
     MASKED,
     CommandMatch,
-    Observed,
+    ObservedTopic,
     driving_fractions,
     in_order,
     keys,
@@ -79,12 +79,12 @@ def broken_promises(log: RunLog, robot: CasterRobot, parameters: JudgedParameter
 def _events(log: RunLog, robot: CasterRobot, mux: MuxInputs | None) -> Iterator[StopEvent]:
     """Yield what the bag shows."""
     joints = log.joints
-    parts = [Observed(MOTOR, joints.time, driving_fractions(joints.wheel_rate,
+    parts = [ObservedTopic(MOTOR, joints.time, driving_fractions(joints.wheel_rate,
                                                              joints.wheel_torque, robot))]
     if log.odom is not None:
-        parts.append(Observed(SPEED, log.odom.time, speeds(log.odom.twist)))
+        parts.append(ObservedTopic(SPEED, log.odom.time, speeds(log.odom.twist)))
     if (effort := log.wheel_effort) is not None:
-        parts.append(Observed(TORQUE, effort.time, torque_fractions(effort.value, robot)))
+        parts.append(ObservedTopic(TORQUE, effort.time, torque_fractions(effort.value, robot)))
     commands = log.commands
     match = CommandMatch()
     if mux is not None:
@@ -101,16 +101,19 @@ def _events(log: RunLog, robot: CasterRobot, mux: MuxInputs | None) -> Iterator[
             yield passed_event(at, key, match)
 
 
-def _mux_parts(commands: Mapping[str, Series], mux: MuxInputs) -> Iterator[Observed]:
+def _mux_parts(commands: Mapping[str, Series], mux: MuxInputs) -> Iterator[ObservedTopic]:
     """Yield the messages of the sources and locks of a mux, and its state."""
     for source in mux.sources:
         if (sent := commands.get(source.topic)) is not None:
-            yield Observed(COMMAND, sent.time, sizes(sent.value[:, 1:]), source.name)
+            yield ObservedTopic(COMMAND, sent.time, sizes(sent.value[:, 1:]), source.name)
     for lock in mux.locks:
         if (states := commands.get(lock.topic)) is not None:
-            yield Observed(LOCK, states.time, states.value, lock.name)
+            yield ObservedTopic(LOCK, states.time, states.value, lock.name)
+    for device in mux.enables:
+        if (states := commands.get(device.topic)) is not None:
+            yield ObservedTopic(LOCK, states.time, 1.0 - states.value, device.name)
     if (locked := commands.get('twist_mux/locked')) is not None:
-        yield Observed(MASKED, locked.time, locked.value)
+        yield ObservedTopic(MASKED, locked.time, locked.value)
 
 
 def _unstamped(series: Series | None) -> Series | None:

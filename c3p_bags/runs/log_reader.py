@@ -93,7 +93,8 @@ def _mux_readers(mux: MuxInputs | None) -> dict[str, fields.Reader]:
     if mux is None:
         return {}
     return {**{source.topic: fields.planar for source in mux.sources}, 'cmd_vel': fields.planar,
-            **{lock.topic: fields.scalar for lock in mux.locks}, LOCKED: fields.scalar}
+            **{lock.topic: fields.scalar for lock in (*mux.locks, *mux.enables)},
+            LOCKED: fields.scalar}
 
 
 def _assemble(path: Path, columns: Mapping[str, Column], messages: Mapping[str, int],

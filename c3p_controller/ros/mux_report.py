@@ -40,7 +40,8 @@ class MuxReport:
         locks = mux.locks(now)
         waiting = mux.waiting(now)
         unknown = mux.unknown()
-        self._shown = (mux.locked(now), mux.driving(now), locks, waiting, unknown)
+        disabled = mux.disabled(now)
+        self._shown = (mux.locked(now), mux.driving(now), locks, waiting, unknown, disabled)
         if self._shown == before:
             return
         if self._shown[:1] != before[:1]:
@@ -52,6 +53,7 @@ class MuxReport:
                         f'{self._release} std_srvs/srv/Trigger')
         self._condition('lock', [name for name in locks if name not in unknown],
                         'closed; the sources that it masks are stopped')
+        self._condition('enable', disabled, 'sends commands, but its enabling device is not held')
         self._condition('waits', () if locks else waiting,
                         'was masked; resumes after a zero command, or silence')
 

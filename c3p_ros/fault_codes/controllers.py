@@ -59,6 +59,8 @@ VELOCITY = codes_of(
      'look for a wheel that spins, a slope, or wrong gear ratios'),
     (69, 'traction', (), 'The torque of a wheel is limited, because it slips or has slipped',
      'clean the floor, or reduce the acceleration, if it lasts'),
+    (75, 'reduced', (), 'The reduced-speed mode limits the speed',
+     'none needed; or publish false on reduced_speed again and again'),
     (70, 'step', (), 'Cycles take longer than their period',
      'free the processor, set a priority, or reduce the rate'),
 )
@@ -108,6 +110,8 @@ MODULE = codes_of(
     (52, 'wheels', (), 'A wheel does not follow its command', 'check its drive and the floor'),
     (53, 'rates', (), 'Rates of joints contradict their angles',
      'check signs and units of the velocities in joint_states'),
+    (75, 'reduced', (), 'The reduced-speed mode limits the speed',
+     'none needed; or publish false on reduced_speed again and again'),
     (70, 'step', (), 'Cycles take longer than their period',
      'free the processor, set a priority, or reduce the rate'),
 )
@@ -121,6 +125,8 @@ MUX = codes_of(
     (3, 'waits', (), 'A source that was masked must begin with a zero', ZERO),
     (4, 'past', (), 'A node publishes cmd_vel past all priorities and locks',
      'remap it to a source of the mux'),
+    (5, 'enable', (), 'A source commands while its enabling device is not held',
+     'hold the device; after that the source begins with a zero'),
 )
 
 # conditions are the identities of the promises

@@ -30,8 +30,8 @@ TITLES = {
     'BR': 'ros2_control bridge', 'CM': 'Motor cards, encoders and their bus',
     'DR': '`c3p doctor`', 'HW': 'Hardware interface', 'IN': 'Messages of all nodes',
     'MC': 'Module controller', 'MX': 'Multiplexer of commands', 'OD': 'Odometry',
-    'PC': 'Position controller and goals', 'PR': 'Safety monitor: broken promises', 'RC': 'Recorder', 'SM': 'Simulations',
-    'VC': 'Velocity controller'}
+    'PC': 'Position controller and goals', 'PR': 'Safety monitor: broken promises',
+    'RC': 'Recorder', 'SM': 'Simulations', 'VC': 'Velocity controller'}
 
 # an error code of CiA 301 or 402 in a text
 _ERROR_CODE = re.compile(r'\b([1-9A-F])[0-9A-F]{3}h\)')

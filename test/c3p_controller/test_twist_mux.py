@@ -305,3 +305,33 @@ def test_when_time_goes_back_all_let_go_again_and_what_is_locked_stays_so():
 def test_what_means_nothing_is_refused_with_its_name(sources, locks, words):
     with pytest.raises(ValueError, match=words):
         TwistMux(sources, locks, 0.0)
+
+
+def test_a_source_moves_only_while_its_enabling_device_is_held():
+    sources = [Input('joystick', 'joy', 0.5, 100), Input('plan', 'plan', 0.5, 10)]
+    device = Lock('grip', 'grip', 0.3, 255, source='joystick')
+    mux = TwistMux(sources, [device], 0.0)
+    # other sources are not affected, and there is no lock
+    assert mux.command('plan', True, 0.1) and mux.locks(0.1) == () and not mux.locked(0.1)
+    assert not mux.command('joystick', True, 0.2)
+    assert mux.disabled(0.2) == ('joystick',)
+    mux.lock('grip', False, 0.3)
+    assert mux.command('joystick', True, 0.31) and mux.command('joystick', False, 0.32)
+    assert mux.disabled(0.32) == () and mux.driving(0.32) == 'joystick'
+    # released
+    mux.lock('grip', True, 0.4)
+    assert not mux.command('joystick', False, 0.41) and mux.driving(0.41) == 'plan'
+    mux.lock('grip', False, 0.5)
+    assert not mux.command('joystick', False, 0.51)
+    assert mux.command('joystick', True, 0.52) and mux.command('joystick', False, 0.6)
+    # not received in time
+    assert not mux.command('joystick', False, 0.81) and mux.disabled(0.81) == ('joystick',)
+
+
+@pytest.mark.parametrize(('change', 'text'), [
+    ({'source': 'nobody'}, "source of grip = 'nobody': must be one of joystick"),
+    ({'timeout': 0.0}, 'timeout of grip = 0: an enabling device')])
+def test_an_enabling_device_needs_a_source_and_a_timeout(change, text):
+    device = Lock('grip', 'grip', 0.3, 255, source='joystick')._replace(**change)
+    with pytest.raises(ValueError, match=text):
+        TwistMux([Input('joystick', 'joy', 0.5, 100)], [device], 0.0)

@@ -203,7 +203,7 @@ def test_the_shipped_file_is_what_counts_without_one():
     assert [source.name for source in sorted(sources, key=lambda source: -source.priority)] == [
         'joystick', 'keyboard', 'navigation', 'position_controller']
     (lock,) = locks_of(groups['locks'])
-    assert lock == ('e_stop', 'e_stop', 0.0, 255, 'closed')
+    assert lock == ('e_stop', 'e_stop', 0.0, 255, 'closed', '')
 
 
 def test_the_shipped_file_has_the_types_that_twist_mux_insists_on():

@@ -53,10 +53,10 @@ def twist(value, kind=TWIST):
     return message(kind, {}, twist=[value, 0, 0, 0, 0, 0])
 
 
-def judged(messages, mux=MUX, period=0.5, times=StopTimes()):
+def judged(messages, mux=MUX, period=0.5):
     """Return the judge of messages (topic, type, times, serialized), looked at each `period`."""
     events = LiveEvents(ROBOT, mux)
-    judge = PromiseJudge(JudgedParameters(times, mux), 0.0)
+    judge = PromiseJudge(JudgedParameters(StopTimes(), mux), 0.0)
     end = max(float(time[-1]) for _, _, time, _ in messages)
     for k in range(1, int(end / period) + 3):
         for topic, kind, time, data in messages:

@@ -35,7 +35,8 @@ def broken(events, inputs=None):
 def sent(name, begin, end, value=0.2):
     """Return commands of a source that the mux passes, each 0.1 s."""
     count = round((end - begin) / 0.1)
-    return [(kind, begin + 0.1 * k, name, value) for k in range(count) for kind in (COMMAND, PASSED)]
+    return [(kind, begin + 0.1 * k, name, value) for k in range(count)
+            for kind in (COMMAND, PASSED)]
 
 
 def beats(begin, end):
