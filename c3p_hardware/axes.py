@@ -118,11 +118,11 @@ def _drives(robot: CasterRobot, values: Any, joints: Sequence[str]) -> tuple[Dri
     ids = _node_ids('drives', group, joints, FIRST_DRIVE)
     columns = [per_axis(f'drives.{name}', getattr(group, name), joints) for name in (
         'serial_numbers', 'channels', 'directions', 'gear_ratio', 'efficiency', 'rated_torque',
-        'encoder_counts', 'velocity_gain')]
+        'encoder_counts', 'velocity_gain', 'brakes')]
     mode = MODES[group.mode]
     drives = []
-    for joint, node_id, serial, channel, direction, ratio, efficiency, rated, counts, gain in zip(
-            joints, ids, *columns, strict=True):
+    for (joint, node_id, serial, channel, direction, ratio, efficiency, rated, counts, gain,
+         brake) in zip(joints, ids, *columns, strict=True):
         try:
             units = DriveUnits(rated, ratio, efficiency, counts, direction)
         except ValueError as error:
@@ -133,7 +133,7 @@ def _drives(robot: CasterRobot, values: Any, joints: Sequence[str]) -> tuple[Dri
         limit = torque if math.isfinite(torque) else RATED_PERMILLE * units.torque_resolution
         drives.append(DriveSettings(node_id, joint, units, limit, serial, group.temperature_index,
                                     group.temperature_subindex, rate, channel, joint in motors,
-                                    mode, gain))
+                                    mode, gain, brake))
     return tuple(drives)
 
 

@@ -62,6 +62,10 @@ class CardParameters(CheckedSettings):
     stop_margin : float
         Time after a stop order from which the wheels must slow down [s]; a quick stop without
         effect then ends in voltage off.
+    brake_close_time : float
+        Time in which a holding brake closes [s]; the torque is kept for this time at rest.
+    brake_open_time : float
+        Time in which a holding brake opens [s]; the robot is armed after it.
     """
 
     master_id: int = setting(127, bounds=(1, 127), parameter='master_id')
@@ -83,3 +87,5 @@ class CardParameters(CheckedSettings):
     rpdo_deadline: float = setting(-1.0, bounds=(-1.0, 10.0), parameter='rpdo_deadline')
     max_wheel_rate: float = setting(300.0, above=0.0, parameter='max_wheel_rate')
     stop_margin: float = setting(0.3, bounds=(0.05, 5.0), parameter='stop_margin')
+    brake_close_time: float = setting(0.05, bounds=(0.0, 1.0), parameter='brake_close_time')
+    brake_open_time: float = setting(0.05, bounds=(0.0, 1.0), parameter='brake_open_time')

@@ -12,8 +12,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from c3p_hardware.canopen.cia402 import MODE_CSV
-from c3p_hardware.canopen.process_data import DRIVE_COMMAND, VELOCITY_COMMAND
+from c3p_hardware.canopen.cia402 import MODE_CSV, SET_BRAKE
+from c3p_hardware.canopen.process_data import (
+    BRAKED_COMMAND,
+    DRIVE_COMMAND,
+    VELOCITY_COMMAND,
+)
 from c3p_hardware.devices import Drive
 from c3p_hardware.settings import DriveSettings
 
@@ -23,12 +27,14 @@ class Order(NamedTuple):
     Command of a drive: controlword, and torque in permille of its rated torque.
 
     In the velocity mode the target is `velocity`, counts/s, and `torque` the one that the card
-    makes of it; otherwise it is None.
+    makes of it; otherwise it is None. `brake` closes (True) or opens its holding brake; None of a
+    drive without one.
     """
 
     controlword: int
     torque: int
     velocity: int | None = None
+    brake: bool | None = None
 
     @property
     def target(self) -> int:
@@ -37,6 +43,9 @@ class Order(NamedTuple):
 
     def pack(self) -> bytes:
         """Return the process data."""
+        if self.brake is not None:
+            return BRAKED_COMMAND.pack(self.controlword, self.target,
+                                       SET_BRAKE if self.brake else 0)
         layout = DRIVE_COMMAND if self.velocity is None else VELOCITY_COMMAND
         return layout.pack(self.controlword, self.target)
 

@@ -16,7 +16,15 @@ from typing import ClassVar
 
 from c3p_hardware.canopen.bus_load import axes_load
 from c3p_hardware.canopen.cia402 import MODE_CST, MODE_CSV
-from c3p_hardware.canopen.process_data import MAX_CHANNEL, MAX_NODE_ID, DriveUnits
+from c3p_hardware.canopen.process_data import (
+    BRAKED_COMMAND,
+    DRIVE_COMMAND,
+    MAX_CHANNEL,
+    MAX_NODE_ID,
+    VELOCITY_COMMAND,
+    DriveUnits,
+    PdoLayout,
+)
 from c3p_hardware.hardware_interface_parameters import CardParameters
 
 # commands within the deadline of a drive, so that one of them may be late
@@ -55,6 +63,8 @@ class DriveSettings:
         `MODE_CST`, or `MODE_CSV`, in which the card has a proportional velocity loop.
     velocity_gain : float, N·m·s/rad
         Gain of that loop at the joint.
+    brake : bool
+        Its digital output (60FEh:1, bit 0) closes a holding brake.
     """
 
     node_id: int
@@ -69,6 +79,7 @@ class DriveSettings:
     driven: bool = True
     mode: int = MODE_CST
     velocity_gain: float = 0.2
+    brake: bool = False
 
     def __post_init__(self) -> None:
         """Reject a limit below one permille, and an impossible channel."""
@@ -85,10 +96,22 @@ class DriveSettings:
         if self.mode not in (MODE_CST, MODE_CSV):
             raise CardError(f'{self.name}: mode = {self.mode}: must be {MODE_CST} (torque) or '
                             f'{MODE_CSV} (velocity)')
+        if self.brake and (self.mode != MODE_CST or not self.driven):
+            raise CardError(f'{self.name}: brake = True: must be false '
+                            + ('in the mode velocity, whose commands leave no room in a frame; '
+                               'set drives.mode to torque, or let the drive control its brake'
+                               if self.driven else 'without a motor; correct drives.brakes'))
         if not 0 < self.velocity_gain < math.inf:
             raise CardError(f'{self.name}: velocity_gain = {self.velocity_gain} N·m·s/rad: '
                             'must be a positive number, the gain of the card; correct '
                             'drives.velocity_gain')
+
+    @property
+    def command(self) -> PdoLayout:
+        """Process data of its commands."""
+        if self.mode == MODE_CSV:
+            return VELOCITY_COMMAND
+        return BRAKED_COMMAND if self.brake else DRIVE_COMMAND
 
     @cached_property
     def max_permille(self) -> int:
@@ -244,7 +267,7 @@ class CardSettings(CardParameters):
                 'negative selects heartbeat_timeout')
         load = axes_load(self.rate, self.bitrate, self.count(driven=True),
                          self.count(driven=False), len(self.encoders), self.heartbeat_period,
-                         velocities=any(d.mode == MODE_CSV for d in self.drives))
+                         max(d.command.size for d in self.drives))
         if load >= 1:
             raise CardError(
                 f'rate = {self.rate} Hz: loads a bus of {self.bitrate} bit/s to {load:.0%}; lower '

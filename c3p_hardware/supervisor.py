@@ -29,14 +29,19 @@ from enum import Enum
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
-from c3p_hardware.canopen.cia402 import FaultReset, Target, controlword
+from c3p_hardware.canopen.cia402 import ControlwordCommand, FaultReset, Target, controlword
 from c3p_hardware.devices import Device, Drive, Encoder
 from c3p_hardware.drive_watch import DriveWatch
+from c3p_hardware.holding_brakes import HoldingBrakes
 from c3p_hardware.orders import Order, driving_order, resting_order
 from c3p_hardware.problem import RECOVER, Problem
 from c3p_hardware.settings import CardSettings
 from c3p_hardware.stop_watch import StopWatch
 from c3p_hardware.wheel_gate import GateSettings, WheelGate
+
+
+# controlword without voltage
+DISABLE = ControlwordCommand.DISABLE_VOLTAGE.word
 
 
 class ArmState(Enum):
@@ -98,6 +103,9 @@ class Supervisor:
         self._since, self._watch = 0.0, DriveWatch(settings, self.drives)
         self._now = 0.0
         self._stops = StopWatch(robot, settings, self.drives, self._place)
+        # none without a brake: the path of a cycle stays short
+        self._brakes = (HoldingBrakes(settings, self.drives, self._stops.motion)
+                        if any(drive.settings.brake for drive in self.drives) else None)
         # as long as arming may take, because a fault reaction brakes first
         cycles = max(2, round(settings.arming_timeout * settings.rate))
         self._resets = [FaultReset(cycles) for _ in self.drives]
@@ -235,7 +243,10 @@ class Supervisor:
                 self.latch(problem)
         self.held = self._late() if self.state == ArmState.ARMED else ''
         if self.state in (ArmState.ARMING, ArmState.ARMED):
-            return self._enabled_orders(now, wheel_rate, rates)
+            return self._braked(now, self._enabled_orders(now, wheel_rate, rates))
+        if self.state == ArmState.STOPPING and self._brakes and self._brakes.closing(now):
+            # the closed gate brakes the wheels meanwhile
+            return self._braked(now, self._enabled_orders(now, wheel_rate, rates))
         self._watch.reset()
         for problem in self._stops.step(now):
             self.latch(problem)
@@ -244,11 +255,12 @@ class Supervisor:
             resets = [r.step(d.state) for d, r in zip(self.drives, self._resets, strict=True)]
             words = [word if reset is None else reset
                      for word, reset in zip(words, resets, strict=True)]
-        return [resting_order(drive, word) for drive, word in zip(self.drives, words, strict=True)]
+        return self._braked(now, [resting_order(drive, word) for drive, word in zip(
+            self.drives, words, strict=True)])
 
     def _enabled_orders(self, now: float, wheel_rate: Array, rates: Array) -> list[Order]:
         """Return the orders that enable the drives, with torques once they are armed."""
-        driving = self.state == ArmState.ARMED and not self.held
+        driving = self.state != ArmState.ARMING and not self.held
         words = [controlword(d.state, Target.ENABLED) for d in self.drives]
         if driving:
             torques = self.gate.torque_at(now, wheel_rate)[self._place]
@@ -260,6 +272,18 @@ class Supervisor:
         if all(d.sampled for d in self.devices) or not any(o.target for o in orders):
             self._watch.sent([order.torque for order in orders], now)
         return orders
+
+    def _braked(self, now: float, orders: list[Order]) -> list[Order]:
+        """Return the orders with those of the holding brakes."""
+        brakes = self._brakes
+        if brakes is None:
+            return orders
+        drives = self.state == ArmState.ARMED or (
+            self.state == ArmState.ARMING and brakes.enabled())
+        off = [] if drives else [i for i in range(len(self.drives))
+                                 if orders[i].controlword == DISABLE]
+        brakes.step(now, drives, off)
+        return brakes.added(orders)
 
     def _advance(self, now: float) -> None:
         """Make the transitions that follow from the state of the devices."""
@@ -285,7 +309,8 @@ class Supervisor:
         waited = now - self._since
         refused = [p for d in self.drives if (p := d.refused(waited))]
         if not refused and not self._late():
-            self.state = ArmState.ARMED
+            if self._brakes is None or self._brakes.open_for_long(now):
+                self.state = ArmState.ARMED
         elif waited > self.settings.arming_timeout:
             for problem in refused:
                 self.latch(problem)

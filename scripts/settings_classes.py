@@ -156,7 +156,8 @@ CLASSES = {
                         'heartbeat_timeout', 'missed_cycles', 'silence_timeout', 'arming_timeout',
                         'command_timeout', 'stop_damping', 'max_steering_rate', 'rate_bandwidth',
                         'overspeed_margin', 'torque_tolerance', 'torque_deviation_time',
-                        'rpdo_deadline', 'max_wheel_rate', 'stop_margin'), keywords=True),
+                        'rpdo_deadline', 'max_wheel_rate', 'stop_margin',
+                        'brake_close_time', 'brake_open_time'), keywords=True),
     ),
     'c3p_hardware/ros2_control_bridge_parameters.yaml': (
         Generated('GateSettings', 'Limits of the last check before the motors.',

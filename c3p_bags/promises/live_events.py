@@ -79,7 +79,7 @@ class LiveEvents:
         self._efforts = fields.effort_reader(robot)
 
     def take(self, topic: str, kind: str, data: Sequence[bytes], time: Array) -> None:
-        """Take messages `data` (k) of a `topic` and its type `kind`, received at `time` (k,), s."""
+        """Take messages `data` (k) of a `topic` of type `kind`, received at `time` (k,), s."""
         if topic == 'joint_states':
             for rows in self._joints(kind, data):
                 self._motion(time[rows.rows], rows)

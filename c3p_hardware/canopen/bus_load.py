@@ -18,7 +18,6 @@ from c3p_hardware.canopen.process_data import (
     DRIVE_SAMPLE,
     ENCODER_SAMPLE,
     MAX_PDO_BYTES,
-    VELOCITY_COMMAND,
     drive_health,
 )
 
@@ -112,7 +111,7 @@ def bus_load(rate: float, bitrate: float = BITRATE, casters: int = 3,
 
 def axes_load(rate: float, bitrate: float, driven: int, read: int, encoders: int,
               heartbeat: float = HEARTBEAT_PERIOD, health: float = HEALTH_PERIOD,
-              velocities: bool = False) -> float:
+              command: int = DRIVE_COMMAND.size) -> float:
     """
     Return the bus load of any axes, as `bus_load` of casters with a drive and an encoder each.
 
@@ -128,13 +127,12 @@ def axes_load(rate: float, bitrate: float, driven: int, read: int, encoders: int
     encoders : int
     heartbeat, health : float, s
         As in `background_bits`.
-    velocities : bool
-        The commands are velocities, in longer frames.
+    command : int, bytes
+        Largest command of a drive: velocities and brakes take longer frames.
     """
-    sample, command, angle = (frame_bits(pdo.size) for pdo in (
-        DRIVE_SAMPLE, VELOCITY_COMMAND if velocities else DRIVE_COMMAND, ENCODER_SAMPLE))
+    sample, angle = frame_bits(DRIVE_SAMPLE.size), frame_bits(ENCODER_SAMPLE.size)
     drives = driven + read
-    cycle = frame_bits(0) + drives * sample + driven * command + encoders * angle
+    cycle = frame_bits(0) + drives * sample + driven * frame_bits(command) + encoders * angle
     # each axis as a node of its own: an upper bound for cards with several
     other = ((drives + encoders + 1) * frame_bits(1) / heartbeat
              + drives * frame_bits(drive_health().size) / health)

@@ -20,7 +20,8 @@ Send = Callable[[int, bytes], None]
 DRIVE_VALUES = {'rated_torque': 'rated_torque', 'gear_ratio': 'gear_ratio',
                 'efficiency': 'efficiency', 'wheel_counts': 'counts',
                 'wheel_direction': 'direction', 'motor_leads': 'leads',
-                'drive_polarity': 'polarity', 'velocity_gain': 'velocity_gain'}
+                'drive_polarity': 'polarity', 'velocity_gain': 'velocity_gain',
+                'brake_torque': 'brake_torque'}
 ENCODER_VALUES = {'steering_counts': 'counts', 'steering_turns': 'turns',
                   'steering_direction': 'direction', 'steering_zero_counts': 'zero_counts',
                   'encoder_gear_ratio': 'gear_ratio'}
@@ -49,7 +50,7 @@ class EmulatedDevices:
     drive_serials, encoder_serials : tuple of int
         Empty for 1001 … and 2001 ….
     rated_torque, gear_ratio, efficiency, wheel_counts, wheel_direction, motor_leads, \
-drive_polarity, velocity_gain : tuple
+drive_polarity, velocity_gain, brake_torque : tuple
         Of the drives, as in `DriveCard`: one for all or one per joint; empty for that of `drive`.
     steering_counts, steering_turns, steering_direction, steering_zero_counts, \
 encoder_gear_ratio : tuple
@@ -74,6 +75,7 @@ encoder_gear_ratio : tuple
     motor_leads: tuple[int, ...] = ()
     drive_polarity: tuple[int, ...] = ()
     velocity_gain: tuple[float, ...] = ()
+    brake_torque: tuple[float, ...] = ()
     steering_counts: tuple[int, ...] = ()
     steering_turns: tuple[int, ...] = ()
     steering_direction: tuple[int, ...] = ()

@@ -20,6 +20,9 @@ from c3p_hardware.emulator.profiles import EmulatedDevice, setter
 # controlword: enable operation
 OPERATE = 0x0F
 
+# digital outputs, 60FEh: attribute of the drive by subindex
+OUTPUTS = {1: 'outputs', 2: 'outputs_mask'}
+
 # temperature of an idle power stage, °C
 USUAL_TEMPERATURE = 30
 
@@ -152,6 +155,10 @@ class DriveDevice(EmulatedDevice):
             self.live |= {(profile_object(i, channel), 0): get for i, get in live.items()}
             self.live[profile_object(0x608F, channel), 1] = axis.counts
             self.writers |= {(profile_object(i, channel), 0): put for i, put in writers.items()}
+            for subindex, name in OUTPUTS.items():
+                place = profile_object(0x60FE, channel), subindex
+                self.live[place] = partial(getattr, axis.drive, name)
+                self.writers[place] = setter(axis.drive, name)
 
     @property
     def drive(self) -> MotorDrive:

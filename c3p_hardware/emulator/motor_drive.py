@@ -18,6 +18,7 @@ from c3p_hardware.canopen.cia402 import (
     MODE_CST,
     MODE_CSV,
     REMOTE,
+    SET_BRAKE,
     TARGET_FOLLOWED,
     VOLTAGE_ENABLED,
     WARNING,
@@ -27,6 +28,7 @@ from c3p_hardware.canopen.cia402 import (
     QuickStopOption,
     state_bits,
 )
+from c3p_hardware.emulator.holding_brake import HoldingBrake
 
 NO_MODE = 0
 FAULT_RESET_BIT = 1 << 7
@@ -75,6 +77,8 @@ class DriveCard:
         Supply voltage.
     velocity_gain : float, N·m·s/rad
         Gain of the proportional velocity loop, at the joint; it has no integral part.
+    brake_torque : float, N·m
+        Largest torque of a spring-applied holding brake, at the joint; 0 without a brake.
     """
 
     rated_torque: float = 0.11
@@ -88,6 +92,7 @@ class DriveCard:
     max_permille: int = 3000
     voltage: float = 24.0
     velocity_gain: float = 0.2
+    brake_torque: float = 0.0
 
     def __post_init__(self) -> None:
         """Reject impossible values."""
@@ -96,6 +101,9 @@ class DriveCard:
             value = getattr(self, name)
             if not (math.isfinite(value) and value > 0):
                 raise ValueError(f'{name} = {value}: must be a number greater than zero')
+        if not 0.0 <= self.brake_torque < math.inf:
+            raise ValueError(f'brake_torque = {self.brake_torque}: must be 0 (no brake) or a '
+                             'positive number')
         for name in ('direction', 'leads', 'polarity'):
             if getattr(self, name) not in (1, -1):
                 raise ValueError(f'{name} = {getattr(self, name)}: must be 1 or -1')
@@ -146,6 +154,8 @@ class MotorDrive:
         6085h, deceleration in counts/s².
     error_code : int
         603Fh.
+    outputs, outputs_mask : int
+        60FEh:1 and 60FEh:2; bit 0 closes the holding brake.
     position, torque_actual : int
         6064h and 6077h.
     warning, safe_torque_off : bool
@@ -169,6 +179,8 @@ class MotorDrive:
         self.abort_option = int(AbortOption.FAULT)
         # 50 rad/s² at the wheel: 2 m/s² on wheels of 4 cm
         self.ramp = round(50.0 * abs(self.card.counts_per_radian))
+        self.outputs = self.outputs_mask = 0
+        self._brake = HoldingBrake(self.card.brake_torque, wheel_angle)
         self.error_code = 0
         self.warning = self.safe_torque_off = False
         self.mode_override: int | None = None
@@ -213,6 +225,18 @@ class MotorDrive:
     def link_voltage(self) -> int:
         """6079h, mV."""
         return round(1000 * self.card.voltage)
+
+    @property
+    def brake_closed(self) -> bool:
+        """
+        The holding brake, if there is one, has no current.
+
+        It opens by bit 0 of the outputs, unmasked, and only with a power stage that is on. The card
+        closes it on its own at the end of each ramp, also of one without a master.
+        """
+        opened = self.outputs_mask & SET_BRAKE and not self.outputs & SET_BRAKE
+        ended = self.state is not DriveState.OPERATION_ENABLED and self._reference == 0.0
+        return ended or not (opened and self.state in _POWERED)
 
     @property
     def _following(self) -> bool:
@@ -309,15 +333,16 @@ class MotorDrive:
         if self.safe_torque_off and self.state not in (DriveState.FAULT, _OFF):
             self.state = _OFF
         setpoint = self._setpoint(dt, wheel_rate)
+        held = self._brake.step(dt, self.brake_closed, wheel_angle, wheel_rate)
         if self.state not in _POWERED:
             # the power stage is open: no current, at once
             self._permille = 0.0
-            return 0.0
+            return held
         span = 2 * math.pi * self.card.bandwidth * dt
         decayed = math.exp(-span)
         mean = setpoint + (self._permille - setpoint) * (1 - decayed) / span
         self._permille = setpoint + (self._permille - setpoint) * decayed
-        return mean * self.card.permille_torque
+        return mean * self.card.permille_torque + held
 
     def sense(self, wheel_angle: float) -> None:
         """Sample the encoder, which begins at 0 in the middle of a count."""

@@ -29,6 +29,7 @@ from c3p_hardware.canopen.cia301 import (
 )
 from c3p_hardware.canopen.cia402 import (
     MODE_CSV,
+    SET_BRAKE,
     AbortOption,
     FaultReactionOption,
     QuickStopOption,
@@ -37,14 +38,12 @@ from c3p_hardware.canopen.cia402 import (
 )
 from c3p_hardware.canopen.cia406 import EncoderObject
 from c3p_hardware.canopen.process_data import (
-    DRIVE_COMMAND,
     DRIVE_SAMPLE,
     ENCODER_SAMPLE,
     EVERY_SYNC,
     NMT_ID,
     ON_EVENT,
     PDO_DISABLED,
-    VELOCITY_COMMAND,
     PdoLayout,
     command_id,
     drive_health,
@@ -264,6 +263,10 @@ def _configure_drive(card: Objects, drive: DriveSettings, identity: Identity,
         card.settle(_of(drive, 0x60FF), 0, 'i', 0, 'target velocity')
     else:
         card.settle(_of(drive, 0x6071), 0, 'h', 0, 'target torque')
+    if drive.brake:
+        # closed, and then under the control of the commands
+        card.settle(_of(drive, 0x60FE), 1, 'I', SET_BRAKE, 'digital outputs (holding brake)')
+        card.settle(_of(drive, 0x60FE), 2, 'I', SET_BRAKE, 'mask of the digital outputs')
     if drive.driven:
         card.settle(_of(drive, 0x6060), 0, 'b', drive.mode, 'mode of operation')
         _check_mode(card, _of(drive, 0x6061), drive.mode)
@@ -299,8 +302,7 @@ def _configure_frames(card: Objects, drive: DriveSettings, settings: CardSetting
                 'it cannot stop on its own when only its commands are lost (no object '
                 f'{0x1400 + first:04X}h:5); see rpdo_deadline')
         _map(card, 0x1400 + first, 0x1600 + first, command_id(node, channel),
-             of_channel(VELOCITY_COMMAND if drive.mode == MODE_CSV else DRIVE_COMMAND, channel),
-             ON_EVENT, deadline)
+             of_channel(drive.command, channel), ON_EVENT, deadline)
     if channel == 1 and not shared:
         _silence_unused(card, drive, settings)
     return lacks

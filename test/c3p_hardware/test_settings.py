@@ -22,13 +22,14 @@ def parameters(**changes):
               'command_timeout': 0.2, 'stop_damping': 0.1, 'max_steering_rate': 60.0,
               'rate_bandwidth': 40.0, 'fault_reaction': 'quick_stop', 'overspeed_margin': 1.2,
               'torque_tolerance': 0.2, 'torque_deviation_time': 0.05, 'rpdo_deadline': -1.0,
-              'max_wheel_rate': 300.0, 'stop_margin': 0.3}
+              'max_wheel_rate': 300.0, 'stop_margin': 0.3, 'brake_close_time': 0.05,
+              'brake_open_time': 0.05}
     groups = {
         'bus': {'bitrate': 1_000_000},
         'drives': {'joints': [''], 'node_ids': [1, 2, 3], 'channels': [1],
                    'serial_numbers': [0], 'directions': [1],
                    'gear_ratio': [14.0], 'efficiency': [0.8], 'rated_torque': [0.11],
-                   'encoder_counts': [2000], 'mode': 'torque', 'velocity_gain': [0.2],
+                   'encoder_counts': [2000], 'mode': 'torque', 'velocity_gain': [0.2], 'brakes': [False],
                    'temperature_index': 0x2030,
                    'temperature_subindex': 0},
         'encoders': {'joints': [''], 'node_ids': [11, 12, 13], 'serial_numbers': [0],

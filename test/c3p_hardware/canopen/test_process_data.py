@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from c3p_hardware.canopen import process_data as pd
 from c3p_hardware.canopen.process_data import DriveUnits
 
-LAYOUTS = [pd.DRIVE_SAMPLE, pd.DRIVE_COMMAND, pd.VELOCITY_COMMAND, pd.ENCODER_SAMPLE,
+LAYOUTS = [pd.BRAKED_COMMAND, pd.DRIVE_SAMPLE, pd.DRIVE_COMMAND, pd.VELOCITY_COMMAND, pd.ENCODER_SAMPLE,
            pd.drive_health()]
 BY_NAME = pytest.mark.parametrize('layout', LAYOUTS, ids=lambda layout: layout.name)
 
@@ -78,6 +78,7 @@ def test_mappings_say_index_subindex_and_bits(layout):
 def test_the_layouts_are_the_agreed_ones():
     assert {p.name: (p.size, [f'{e.index:04X}' for e in p.entries]) for p in LAYOUTS} == {
         'DRIVE_SAMPLE': (8, ['6041', '6064', '6077']), 'DRIVE_COMMAND': (4, ['6040', '6071']),
+        'BRAKED_COMMAND': (8, ['6040', '6071', '60FE']),
         'VELOCITY_COMMAND': (6, ['6040', '60FF']),
         'ENCODER_SAMPLE': (8, ['6004', '6503', '6505']),
         'DRIVE_HEALTH': (8, ['6061', '603F', '6079', '2030'])}

@@ -9,6 +9,7 @@ import pytest
 from canopen.objectdictionary import datatypes as t
 
 from c3p_hardware.canopen.process_data import (
+    BRAKED_COMMAND,
     DRIVE_COMMAND,
     DRIVE_SAMPLE,
     ENCODER_SAMPLE,
@@ -69,7 +70,8 @@ def test_identifiers_follow_the_node_id():
 
 
 @pytest.mark.parametrize('name, layouts', [
-    ('motor_drive', (DRIVE_SAMPLE, drive_health(), DRIVE_COMMAND, VELOCITY_COMMAND)),
+    ('motor_drive', (DRIVE_SAMPLE, drive_health(), DRIVE_COMMAND, VELOCITY_COMMAND,
+                     BRAKED_COMMAND)),
     ('absolute_encoder', (ENCODER_SAMPLE,))])
 def test_everything_that_a_cycle_maps_may_be_mapped(name, layouts):
     found = dictionary(name)

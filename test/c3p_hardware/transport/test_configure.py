@@ -84,6 +84,19 @@ def test_devices_hold_what_is_asked_and_say_who_they_are(network):
     assert {d.state for d in network.cards.devices.values()} == {NmtState.OPERATIONAL}
 
 
+def test_a_holding_brake_is_closed_unmasked_and_commanded(network):
+    configure(network, with_drive(0, brake=True))
+    drive = network.cards.drives[0]
+    assert [drive.value(0x60FE, k) for k in (1, 2)] == [1, 1]
+    assert [drive.value(0x1600, k) for k in range(4)] == [
+        3, 0x60400010, 0x60710010, 0x60FE0120]
+    start(network, with_drive(0, brake=True))
+    # of the frame on the wire: open, and closed
+    for outputs in (0, 1):
+        drive.receive(0x201, bytes([0, 0, 0, 0, outputs, 0, 0, 0]), 0.0)
+        assert drive.drive.outputs == outputs
+
+
 def test_a_drive_that_coasts_when_its_master_is_lost_is_told_so(network):
     configure(network, replace(SETTINGS, quick_stop=False))
     # 2: disable voltage; what ends by itself in any case is the quick stop option
