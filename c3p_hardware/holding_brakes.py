@@ -17,13 +17,15 @@ itself must close it when its power stage is off.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from c3p_hardware.canopen.cia402 import POWERED, DriveState
 from c3p_hardware.devices import Drive
 from c3p_hardware.drive_motion import REST_SPEED, DriveMotion
 from c3p_hardware.orders import Order
+from c3p_hardware.problem import RECOVER, Problem
 from c3p_hardware.settings import CardSettings
+from c3p_hardware.stop_watch import CREEP_SPEED
 
 # largest speed at which a brake closes while its drive still brakes, m/s
 MOST_SPEED = 0.1
@@ -54,6 +56,8 @@ class HoldingBrakes:
         self._motion = motion
         self.closed = [True] * len(self._drives)
         self._since = -math.inf
+        # the wheels have stood since the brakes closed
+        self._rested = True
 
     def enabled(self) -> bool:
         """Return whether all drives have torque."""
@@ -77,6 +81,8 @@ class HoldingBrakes:
         if closed != self.closed:
             self.closed = closed
             self._since = now
+            self._rested = False
+        self._rested |= self._motion.speed() <= REST_SPEED
 
     def open_for_long(self, now: float) -> bool:
         """Return whether all brakes have been open for long enough to drive."""
@@ -87,6 +93,18 @@ class HoldingBrakes:
         return (self.enabled() and self._motion.speed() <= REST_SPEED
                 and not (all(self.closed)
                          and now - self._since >= self._settings.brake_close_time))
+
+    def problems(self, now: float) -> Iterator[Problem]:
+        """Yield brakes that have closed and do not hold; a push after the standstill is not one."""
+        waited = now - self._since
+        if (all(self.closed) and not self._rested
+                and waited > self._settings.brake_close_time + self._settings.stop_margin
+                and self._motion.speed() > CREEP_SPEED):
+            yield Problem(
+                'robot', 'holding', f'the holding brakes have been closed for {waited:.2f} s, and '
+                f'the robot moves at {self._motion.speed():.2f} m/s; the emergency stop (STO) '
+                'remains', 'press the emergency stop, then check the brakes, their supply and '
+                f'output (60FEh), {RECOVER}')
 
     def _closing_speed(self) -> float:
         """Return the speed, m/s, from which the ramp of the drives takes `close_time` to zero."""

@@ -2,7 +2,7 @@
 """
 Watch of the drives that must stop: each order has an effect, a deadline, and a harder order.
 
-    torque 0 ──► quick stop ──► voltage off ──► heartbeat withheld
+    torque 0 ──► quick stop ──► voltage off ──► heartbeat withheld ──► holding brakes
 
 A quick stop is expected to slow the wheels (`OrderedStop`), with at least half of the deceleration
 that ramp (6085h), torque limits and tyres allow. A drive whose motor turns against its counts
@@ -85,6 +85,8 @@ class StopWatch:
     motion : DriveMotion
     withheld : bool
         This computer must not send its heartbeat: a drive does not follow "voltage off".
+    ignored : bool
+        Nor does it react to the missing heartbeat: all holding brakes must close.
     """
 
     def __init__(self, robot: CasterRobot, settings: CardSettings, drives: Sequence[Drive],
@@ -109,6 +111,9 @@ class StopWatch:
         # drives whose voltage is switched off: since when, s
         self._off: dict[int, float] = {}
         self.withheld = False
+        # since when it is withheld, s, and whether drives have ignored that
+        self._withheld_at = math.inf
+        self.ignored = False
 
     def arm(self) -> None:
         """Judge the senses of the drives again, on the first path after arming."""
@@ -247,6 +252,7 @@ class StopWatch:
             drive = self._drives[i]
             waited = now - self._off.setdefault(i, now)
             if waited > OFF_TIME:
+                self._withheld_at = min(self._withheld_at, now)
                 self.withheld = True
                 yield Problem(
                     drive.name, 'voltage', 'it does not follow "voltage off": '
@@ -254,3 +260,11 @@ class StopWatch:
                     'this computer has ended its heartbeat, and the emergency stop (STO) remains',
                     'press the emergency stop, then check its command PDO (1400h) and its '
                     f'firmware, {RECOVER}')
+            if now - self._withheld_at > self._settings.heartbeat_timeout + OFF_TIME:
+                self.ignored = True
+                yield Problem(
+                    drive.name, 'ignored', 'it keeps its voltage without a heartbeat: '
+                    f'{drive.state.name}, {self.motion.rate[i]:.1f} rad/s; holding brakes are '
+                    'closed, and the emergency stop (STO) is the only order that remains',
+                    'press the emergency stop, then check its reaction to a lost computer '
+                    f'(1016h, 6007h), {RECOVER}')

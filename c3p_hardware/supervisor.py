@@ -39,7 +39,6 @@ from c3p_hardware.settings import CardSettings
 from c3p_hardware.stop_watch import StopWatch
 from c3p_hardware.wheel_gate import GateSettings, WheelGate
 
-
 # controlword without voltage
 DISABLE = ControlwordCommand.DISABLE_VOLTAGE.word
 
@@ -281,8 +280,10 @@ class Supervisor:
         drives = self.state == ArmState.ARMED or (
             self.state == ArmState.ARMING and brakes.enabled())
         off = [] if drives else [i for i in range(len(self.drives))
-                                 if orders[i].controlword == DISABLE]
+                                 if self._stops.ignored or orders[i].controlword == DISABLE]
         brakes.step(now, drives, off)
+        for problem in brakes.problems(now):
+            self.latch(problem)
         return brakes.added(orders)
 
     def _advance(self, now: float) -> None:

@@ -80,6 +80,10 @@ CARDS = codes_of(
     (34, 'sense', (), 'A motor turns against its counts',
      f'exchange motor leads or encoder channels, {RECOVER}'),
     (35, 'moving', (), 'The robot does not come to rest', f'wait until it stands, {RECOVER}'),
+    (36, 'ignored', (), 'A drive keeps its voltage although the heartbeat has ended',
+     f'press the emergency stop (STO), then check 1016h and 6007h, {RECOVER}'),
+    (37, 'holding', (), 'The holding brakes do not hold',
+     f'press the emergency stop (STO), then check brakes and outputs (60FEh), {RECOVER}'),
     # sensors
     (40, 'jump', (), 'The position of an encoder jumped', f'{ENCODER}, {RECOVER}'),
     (41, 'counts', (), 'The counts of a wheel contradict the other casters',

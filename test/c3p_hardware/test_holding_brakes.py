@@ -140,6 +140,29 @@ def test_at_a_fault_it_closes_when_the_torque_ends(bench, happens):
     assert {order.controlword for order in orders} == {OFF}
 
 
+def test_brakes_without_effect_are_a_fault_that_names_the_emergency_stop(bench):
+    arm(bench)
+    for _ in range(20):
+        roll(bench, 0.5)
+        bench.cycle(PUSH)
+    for slave in bench.slaves[:3]:
+        slave.state = DriveState.FAULT
+    for _ in range(90):
+        roll(bench, 0.5)
+        bench.cycle()
+    found = [fault for fault in bench.supervisor.faults if fault.kind == 'holding']
+    (only,) = found
+    assert 'the robot moves at 0.50 m/s; the emergency stop (STO) remains' in only.text
+
+
+def test_a_robot_that_is_pushed_after_its_standstill_is_not_a_fault(bench):
+    bench.cycle(ZERO)
+    for _ in range(200):
+        roll(bench, 0.5)
+        bench.cycle()
+    assert bench.supervisor.faults == []
+
+
 def test_a_drive_without_one_gets_no_order_for_it():
     plain = card_settings_of()
     first, *others = plain.drives

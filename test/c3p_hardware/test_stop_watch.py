@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A stop is watched until the wheels are at rest and the drives without voltage."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from device_bench import PUSH, UNITS, ZERO, CardBench, card_settings_of
@@ -144,6 +146,30 @@ def test_a_drive_that_keeps_its_voltage_ends_the_heartbeat():
     bench.come_to_rest()
     bench.supervisor.recover()
     assert not bench.supervisor.withheld
+
+
+def test_a_drive_that_ignores_a_missing_heartbeat_is_named_and_brakes_close():
+    plain = card_settings_of()
+    drives = tuple(replace(drive, brake=True) for drive in plain.drives)
+    bench = TurningBench(quick_stop=False, drives=drives).arm()
+    bench.rates = np.array([10.0, 10.0, 10.0])
+    for _ in range(20):
+        bench.cycle(PUSH)
+    # a drive that goes on driving
+    bench.slave(2).obey = lambda order: None
+    bench.supervisor.disarm()
+    bench.run(OFF_TIME + 0.05)
+    assert bench.kinds() == ['voltage'] and not bench.supervisor._stops.ignored
+    bench.run(bench.settings.heartbeat_timeout + OFF_TIME)
+    assert bench.kinds()[:2] == ['voltage', 'ignored']
+    text = f'{bench.supervisor.faults[1]}'
+    assert 'wheel_joint_2 (node 2)' in text and 'the only order that remains' in text
+    assert {order.brake for order in bench.cycle()} == {True}
+    del bench.slave(2).obey
+    bench.rates = np.zeros(3)
+    bench.come_to_rest()
+    bench.supervisor.recover()
+    assert not bench.supervisor._stops.ignored
 
 
 def test_a_drive_that_stays_in_its_quick_stop_at_rest_is_switched_off_without_a_fault(driving):
