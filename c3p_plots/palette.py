@@ -47,7 +47,7 @@ def caster_marks(index: int) -> dict[str, Any]:
     """
     Return colour and sparse markers of a caster, counted from 0, for lines too dense for dashes.
 
-    Markers of different casters are apart along the line.
+    `marks.place_marks` puts the markers where the lines cross when a figure is written.
     """
     return {'color': caster_colour(index), 'marker': marker(index),
             'markersize': 3.2, 'markerfacecolor': 'white', 'markeredgewidth': 0.8,

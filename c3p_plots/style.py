@@ -20,6 +20,7 @@ from mpl_toolkits.axes_grid1 import make_axes_locatable
 from numpy.typing import ArrayLike
 
 from c3p_description.model import Array
+from c3p_plots.marks import place_marks
 from c3p_plots.palette import (  # noqa: F401
     ALERT,
     CASTERS,
@@ -289,10 +290,6 @@ def save(sheet: Figure, path: str | Path) -> list[Path]:
 
 def save_as(sheet: Figure, file: Path) -> None:
     """Write a figure as the PNG or PDF `file`."""
-    for axes in sheet.axes:
-        for line in axes.lines:
-            # markers at parts of the length of a line fail where it has no points: unknown torques
-            if not np.isfinite(np.asarray(line.get_ydata(), float)).any():
-                line.set_markevery(None)
+    place_marks(sheet)
     more: dict[str, Any] = {'pil_kwargs': FAST} if file.suffix == '.png' else {}
     sheet.savefig(file, dpi=DPI, **more)

@@ -21,6 +21,7 @@ from c3p_bags.report.markup import Markup, html
 from c3p_bags.report.run import AnalysedRun
 from c3p_description.model import Array
 from c3p_plots import style
+from c3p_plots.marks import place_marks
 from c3p_plots.palette import INK, MUTED, RULE
 
 # the page's own colours replace these in the SVG, for light and dark screens
@@ -241,6 +242,7 @@ def svg(page: Figure, salt: str, description: str) -> Markup:
     The `salt` is distinct for each figure of a page, so that identifiers do not collide; the
     `description` is for screen readers.
     """
+    place_marks(page)
     stream = io.StringIO()
     with matplotlib.rc_context({'svg.fonttype': 'none', 'svg.hashsalt': salt}):
         page.savefig(stream, format='svg', transparent=True, metadata={'Date': None})
@@ -261,5 +263,6 @@ def svg(page: Figure, salt: str, description: str) -> Markup:
 
 def png(page: Figure, path: Path) -> Path:
     """Write a figure on white."""
+    place_marks(page)
     page.savefig(path, dpi=DPI, facecolor='white', pil_kwargs=style.FAST)
     return path
