@@ -69,7 +69,6 @@ class ModuleControllerNode(SuiteNode):
         self._channels, self._speed = JointChannels(self.robot), SpeedInputs(self, lambda: None)
         # compiled before the first message
         excess_of(STAND, values.speed_limit, values.yaw_rate_limit)
-        self._channels.step(0.0, *np.zeros((4, self.robot.count)))
         assert self._modules.plan is not None
         self._plan = self._modules.plan
         self._following = WheelFollowing(self.robot, values.wheel_lag, values.wheel_feedback)

@@ -223,6 +223,9 @@ class JointChannels:
         self._latch = np.zeros((3, n))
         self.sample = np.zeros((4, n))
         self.leapt = False
+        # compiled before the first message, which would wait for seconds
+        block, sample = self._state.block.copy(), self.sample.copy()
+        watch_channels(block, self._latch.copy(), sample, 0.0)
 
     def forget(self) -> None:
         """Clear the memory: the next sample is the first one."""

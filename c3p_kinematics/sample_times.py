@@ -173,7 +173,9 @@ class Repetition:
     def __init__(self, count: int) -> None:
         """Compile, and start without a sample."""
         self._before = np.zeros((4, count))
-        self.found(*self._before.copy())
+        # samples of messages are views of many layouts, each of which would be compiled for
+        self._sample = np.zeros((4, count))
+        self.found(*self._sample)
         self._before[:] = np.nan
 
     def found(self, steering: Array, steering_rate: Array, wheel_angle: Array, wheel_rate: Array
@@ -186,7 +188,10 @@ class Repetition:
         steering, steering_rate : (n,) array, rad and rad/s
         wheel_angle, wheel_rate : (n,) array, rad and rad/s
         """
-        return repeated(self._before, steering, wheel_angle, steering_rate, wheel_rate, LEAST_RATE)
+        sample = self._sample
+        sample[0], sample[1] = steering, wheel_angle
+        sample[2], sample[3] = steering_rate, wheel_rate
+        return repeated(self._before, sample[0], sample[1], sample[2], sample[3], LEAST_RATE)
 
 
 class SampleStep:

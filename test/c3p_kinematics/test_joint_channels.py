@@ -10,10 +10,13 @@ from test_odometry import relative
 from tractrix import Path, drive
 
 from c3p_experiments.robots.random_robots import random_robot
+from c3p_kernels.compiled import COMPILED
+from c3p_kinematics._channel_kernels import watch_channels
 from c3p_kinematics.casters import inverse
 from c3p_kinematics.joint_channels import JointChannels
 from c3p_kinematics.odometry import Odometry, OdometrySettings
 from c3p_kinematics.odometry_data import SYNCHRONOUS
+from c3p_kinematics.sample_times import Repetition, repeated
 from c3p_kinematics.se2 import compose, exp
 
 PERIOD = 0.005
@@ -188,6 +191,19 @@ def test_one_encoder_that_jumps_is_left_to_the_fault_monitor():
     found = Rolled(C3P).run(restarted(800, (1,)))
     assert found[-1].channels is None
     assert any(e.faults.caster == 1 for e in found[800:])
+
+
+@pytest.mark.skipif(not COMPILED, reason='needs Numba')
+def test_everything_is_compiled_before_the_first_message():
+    channels, repetition = JointChannels(C3P), Repetition(C3P.count)
+    before = [len(one.signatures) for one in (watch_channels, repeated)]
+    assert min(before) > 0
+    # columns and read-only parts of messages
+    sample = np.zeros((C3P.count, 4)).T
+    sample.flags.writeable = False
+    repetition.found(*sample)
+    channels.step(0.005, *sample)
+    assert [len(one.signatures) for one in (watch_channels, repeated)] == before
 
 
 def test_axes_that_turned_within_a_gap_of_a_robot_at_rest_have_leapt():
