@@ -146,7 +146,11 @@ class Bag:
             self.topics[topic.topic] = Topic(
                 topic.kind, topic.messages + (before.count if before else 0), latched)
         for remark in found.remarks:
-            self.remark(remark)
+            # without a message `repair` states them in its error
+            if mend and not any(topic.count for topic in self.topics.values()):
+                self.remarks.append(remark)
+            else:
+                self.remark(remark)
 
     def _stored(self) -> list[StoredTopic]:
         return [topic for file in self._files for topic in file.topics]

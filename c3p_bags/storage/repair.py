@@ -57,7 +57,8 @@ def repair(bag: str | Path, out: str | Path,
     with Bag(bag, mend=True, scratch=place.parent) as damaged:
         total = sum(topic.count for topic in damaged.topics.values())
         if not total:
-            raise BagError(f'bag {bag}: no readable message')
+            found = f' ({"; ".join(damaged.remarks)})' if damaged.remarks else ''
+            raise BagError(f'bag {bag}: no readable message{found}')
         first, last = damaged.span
         with BagWriter(place) as writer:
             writer.note({**damaged.notes, 'c3p_repaired': f'{damaged.lost} bytes lost'})

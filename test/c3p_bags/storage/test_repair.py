@@ -123,6 +123,16 @@ def test_what_a_lost_chunk_said_of_the_topics_stands_at_the_end_too(whole):
         whole.repaired(bytes(damaged[:-300]))
 
 
+def test_a_bag_without_a_readable_message_is_refused_in_one_line(tmp_path, capsys):
+    bag = shutil.copytree('test/data/golden_bag', tmp_path / 'bag')
+    file = bag / 'bag.mcap'
+    # nothing but the magic and a part of the header
+    file.write_bytes(file.read_bytes()[:60])
+    assert main(['repair', str(bag)]) == 2
+    line, = capsys.readouterr().err.splitlines()
+    assert line.endswith('no readable message (0 messages, 8102 fewer than metadata.yaml states)')
+
+
 @given(st.data())
 def test_whatever_is_wrong_is_told_or_survived(whole, data):
     damaged = bytearray(whole.data[:data.draw(st.integers(1, len(whole.data)))])
