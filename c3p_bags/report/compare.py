@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from c3p_bags.report.markup import Markup
-from c3p_bags.report.tables import table
+from c3p_bags.report.tables import percent, table
 
 
 class Compared(NamedTuple):
@@ -130,7 +130,7 @@ def difference_sentences(numbers: Sequence[Mapping[str, Any]]) -> list[str]:
                       f'{_said(what, one)} in A.'))
     found.sort(key=lambda item: -item[0])
     return [text for _, text in found[:MOST_SENTENCES]] or [
-        f'No value of the table differs by more than {NOTABLE:.0%}.']
+        f'No value of the table differs by more than {percent(NOTABLE)}.']
 
 
 def _capital(text: str) -> str:

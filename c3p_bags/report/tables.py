@@ -34,15 +34,46 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> 
         return joined(html(CELLS[kind][i >= left], cell=cell) for i, cell in enumerate(row))
 
     body = joined(html('<tr>$cells</tr>', cells=cells(row, 'td')) for row in rows[:MOST])
-    more = (html('<p class="more">$count more: see figures.json</p>', count=len(rows) - MOST)
-            if len(rows) > MOST else '')
     return html('<div class="scroll"><table><thead><tr>$head</tr></thead><tbody>$body</tbody>'
-                '</table></div>$more', head=cells(head, 'th'), body=body, more=more)
+                '</table></div>$more', head=cells(head, 'th'), body=body, more=_more(rows))
+
+
+def _more(rows: Sequence[Sequence[str]]) -> str:
+    """Return how many rows a table leaves out, '' if none."""
+    return (html('<p class="more">$count more: see figures.json</p>', count=len(rows) - MOST)
+            if len(rows) > MOST else '')
 
 
 def number(value: Any, form: str = '.3g', scale: float = 1.0) -> str:
     """Return a number, or a dash for None."""
     return '–' if value is None else format(scale * value, form)
+
+
+def percent(fraction: float) -> str:
+    """
+    Return a fraction in whole percent, with the space of the SI.
+
+    Examples
+    --------
+    >>> percent(0.7)
+    '70 %'
+    """
+    return f'{100.0 * fraction:.0f} %'
+
+
+def sentences(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Markup:
+    """
+    Return a table of texts whose last column is sentences.
+
+    On a phone each row is a paragraph: the other cells with their heads, then the sentence, whole.
+    """
+    body = joined(html('<tr>$cells<td class="words">$words</td></tr>', words=row[-1], cells=joined(
+        html('<td data-head="$head">$cell</td>', head=name, cell=cell)
+        for name, cell in zip(head, row[:-1], strict=False))) for row in rows[:MOST])
+    return html('<div class="scroll"><table class="told"><thead><tr>$head</tr></thead>'
+                '<tbody>$body</tbody></table></div>$more', head=joined(
+                    html('<th>$cell</th>', cell=cell) for cell in head), body=body,
+                more=_more(rows))
 
 
 def chip(wheel: int, count: int) -> Markup:
@@ -111,12 +142,14 @@ def timing_table(run: AnalysedRun) -> Markup:
 def complaint_table(run: AnalysedRun) -> Markup:
     """Return the states other than OK."""
     start = while_starting(run.states, first_motion(run))
+    found = complaints(run.states)
+    # older recordings have no codes
+    coded = any(s.codes for s in found)
     rows = [(f'{s.begin:.2f}', f'{s.end - s.begin:.2f}', level_name(LEVELS[s.level]),
-             s.name.removesuffix(': state'),
-             s.message + (' (start of the node)' if s in start else ''), s.codes)
-            for s in complaints(run.states)]
-    return table(('from [s]', 'lasted [s]', 'level', 'node', 'message', 'codes'), rows,
-                 left=6) if rows else Markup()
+             s.name.removesuffix(': state'), *[s.codes] * coded,
+             s.message + (' (start of the node)' if s in start else '')) for s in found]
+    return sentences(('from [s]', 'lasted [s]', 'level', 'node', *['codes'] * coded, 'message'),
+                     rows) if rows else Markup()
 
 
 def level_name(text: str, kind: str = '') -> Markup:

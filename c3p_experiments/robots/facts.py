@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from c3p_bags.report.markup import Markup, html
-from c3p_bags.report.tables import level_name, number, table
+from c3p_bags.report.tables import level_name, number, percent, sentences, table
 from c3p_description.model import CasterRobot
 from c3p_description.reading.notes import Note
 from c3p_experiments.robots.ability import Ability
@@ -79,7 +79,7 @@ def body_table(robot: CasterRobot) -> Markup:
          'N·m·s/rad'),
         ('scrub of a turning tyre', f'{spread(friction[:, 4])} N·m'),
         ('tyre on floor', f'µ {robot.tyre_friction:g}, of which controllers use '
-         f'{robot.traction_margin:.0%}')]
+         f'{percent(robot.traction_margin)}')]
     return table(('part', ''), rows, left=2)
 
 
@@ -87,8 +87,8 @@ def note_table(notes: Sequence[Note]) -> Markup:
     """Return what was doubtful or assumed, with the remedy; '' without a note."""
     rows = [(level_name(note.kind, 'warn' if note.kind == 'warning' else 'ok'), note.field,
              shown(note.value), note.text) for note in notes]
-    return table(('kind', 'field', 'value in use', 'reason, and how to give another'), rows,
-                 left=4) if rows else Markup()
+    return sentences(('kind', 'field', 'value in use', 'reason, and how to give another'),
+                     rows) if rows else Markup()
 
 
 def shown(value: object) -> str:

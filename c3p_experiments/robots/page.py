@@ -13,6 +13,7 @@ from c3p_bags.report.markup import Markup, html, joined
 from c3p_bags.report.page import cards, document, link_to
 from c3p_bags.report.sheet import svg
 from c3p_bags.report.slip_answer import Answer
+from c3p_bags.report.tables import percent
 from c3p_description.model import CasterRobot
 from c3p_experiments.robots import facts
 from c3p_experiments.robots.check import RobotCheck
@@ -89,8 +90,8 @@ def answers(check: RobotCheck) -> list[Answer]:
     slips = ability.isolation
     named = Answer(
         'Can slip be isolated?', 'Never: two casters' if robot.count == 2 else
-        f'{slips.named:.0%} of slips', f'{_count(slips.equations, "spare equation")}; '
-        f'{slips.detected:.0%} of slips of one wheel are detected'
+        f'{percent(slips.named)} of slips', f'{_count(slips.equations, "spare equation")}; '
+        f'{percent(slips.detected)} of slips of one wheel are detected'
         + ('; which wheel slips is unknown.' if robot.count == 2 else '.'),
         'note' if slips.named < 0.9 else 'good', 'slip')
     return [verdict(check), read, freedoms, reaches, named, *_smooth(check)]
@@ -180,13 +181,13 @@ def _slip_text(check: RobotCheck) -> str:
     common = (f'{n} casters measure the motion with {len(check.robot.sensed)} sensors for 3 '
               'unknowns: '
               f'{_count(slips.equations, "spare equation")}. A wheel that turns 0.2 m/s too fast '
-              f'is detected in {slips.detected:.0%} of random postures and motions')
+              f'is detected in {percent(slips.detected)} of random postures and motions')
     if n == 2:
         return (f'{common}, and the wheel is never known: one equation does not identify which '
                 'of the two contradicts. A slip that does not change the distance of the two '
                 'contacts is invisible.')
     return (f'{common}, and the right wheel is named with a confidence of 90 % or more in '
-            f'{slips.named:.0%}. ' + (
+            f'{percent(slips.named)}. ' + (
                 'With three casters a slip perpendicular to the line between two contacts '
                 'leaves two suspects.' if n == 3 else
                 'A slip common to all wheels is invisible.'))

@@ -57,7 +57,7 @@ const Plots = (() => {
       },
       axes: [{...axis, size: panel.last ? 42 : 26, label: panel.last ? panel.last : null,
               labelSize: 16},
-             {...axis, size: panel.room || 56, values: panel.ticks
+             {...axis, size: panel.room || 56, space: 20, values: panel.ticks
                || ((u, splits) => splits.map(v => v == null ? "" : number(v))),
               splits: panel.rows ? () => panel.rows : panel.log ? decades : undefined}],
       cursor: {drag: {x: on.zoom !== false, y: false}, points: {size: 6},

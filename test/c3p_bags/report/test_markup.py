@@ -11,7 +11,7 @@ from source_tree import ROOT, SOURCES, name_of
 
 from c3p_bags.report import web
 from c3p_bags.report.markup import Markup, escaped, html, joined
-from c3p_bags.report.tables import table
+from c3p_bags.report.tables import sentences, table
 
 # texts that would be markup, a placeholder of a template, or the end of an element
 HOSTILE = ('<img src=x onerror=alert(1)>', '</title><script nonce=NONCE>alert(1)</script>',
@@ -73,6 +73,9 @@ def test_cells_of_tables_are_escaped():
     text = table(HOSTILE, [HOSTILE, (Markup('<i>1</i>'), *HOSTILE[1:])])
     assert set(Texts(text).tags) <= {'div', 'table', 'thead', 'tbody', 'tr', 'td', 'th', 'i'}
     assert Texts(text).text == ''.join([*HOSTILE, *HOSTILE, '1', *HOSTILE[1:]])
+    text = sentences(HOSTILE, [HOSTILE])
+    assert set(Texts(text).tags) <= {'div', 'table', 'thead', 'tbody', 'tr', 'td', 'th'}
+    assert Texts(text).text == ''.join([*HOSTILE, *HOSTILE])
 
 
 @pytest.mark.parametrize('name', HOSTILE)

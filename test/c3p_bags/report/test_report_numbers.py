@@ -21,7 +21,7 @@ from c3p_bags.report.numbers import blocked_time, run_numbers
 from c3p_bags.report.run import AnalysedRun, measure
 from c3p_bags.report.slip_events import SlipReplay, blame, runs_of, slip_events
 from c3p_bags.report.summary import answers
-from c3p_bags.report.tables import complaint_table, slip_table, table
+from c3p_bags.report.tables import complaint_table, sentences, slip_table, table
 from c3p_bags.report.timing import timing
 from c3p_bags.runs.metrics import truth_in_odom
 from c3p_bags.runs.run_log import Goal, Health, Series, Slip
@@ -261,6 +261,21 @@ def test_the_warning_that_lasted_longest_is_the_headline():
     assert found.answer == '4 warnings' and found.verdict == 'note'
     assert found.detail == ('The longest, 1.20 s in all from 7.00 s on, slip: wheel 2 slips at '
                             '0 m/s.')
+
+
+def test_rows_of_sentences_have_the_heads_of_their_other_cells_and_are_cut():
+    text = sentences(('level', 'message'), [('WARN', f'slip {k}') for k in range(100)])
+    assert text.count('<td data-head="level">WARN</td><td class="words">slip') == 40
+    assert '60 more: see figures.json' in text
+
+
+@pytest.mark.parametrize('codes', ['', 'C3P-SK-0001'])
+def test_the_table_of_states_has_a_column_of_codes_where_there_are_any(codes):
+    time = np.arange(0.0, 12.0, 0.005)
+    run = run_of(log(time, odom=straight(time)), states=[
+        Span('slip: state', 1, 'wheel 2 slips', 7.0, 7.4, codes)])
+    text = complaint_table(run)
+    assert ('>codes<' in text) == bool(codes) and codes in text
 
 
 def test_long_tables_are_cut_and_the_rest_is_counted():
