@@ -38,7 +38,6 @@ from c3p_multibody.constraints import (
     solve,
 )
 from c3p_multibody.constraints import _step_kernels as kernels
-from c3p_multibody.constraints.constraint_states import ConstrainedSystem
 from c3p_multibody.constraints.motion_settings import STABILISATIONS
 from c3p_multibody.trees import Body, Joint, Tree, bias, crba
 
@@ -126,29 +125,32 @@ class LoopConstrained(Pinocchio):
                          self.settings)
 
 
-cut_system = ConstrainedSystem.cut
-
-
 @kernel
-def constrained_loop(block, links, ties, order, count):
+def constrained_loop(state, block, links, ties, order, count):
     """Compiled loop over the fast path; the state changes each time."""
     for _ in range(count):
-        system = cut_system(block, (len(links), len(order), len(ties)))
-        system.vectors[0, 0] += 1e-12
-        kernels.constrained(block, links, ties, order, 0.0)
+        state[0, 0] += 1e-12
+        kernels.constrained(state[0], state[1], state[2], 0.0, block, links, ties, order)
 
 
-def generated_loop(fast: ConstrainedDynamics) -> Callable[[int], object]:
+def general_loop(fast: ConstrainedDynamics, state: np.ndarray) -> Callable[[int], object]:
+    """Return `constrained_loop` over a system, from a `state` (3, n)."""
+    own = state.copy()
+    return lambda count: constrained_loop(own, *fast._fixed, count)
+
+
+def generated_loop(fast: ConstrainedDynamics, state: np.ndarray) -> Callable[[int], object]:
     """Return the same loop over straight-line code."""
+    own = state.copy()
     single = fast._code.single
 
     @inlined
-    def loop(turning, state, x, y, count):  # noqa: ANN001, ANN202
+    def loop(state, turning, x, y, count):  # noqa: ANN001, ANN202
         for _ in range(count):
             state[0, 0] += 1e-12
-            single(turning, state, 0.0, x, y)
+            single(state[0], state[1], state[2], 0.0, turning, x, y)
 
-    return lambda count: loop(fast._code.turning, fast._state, *fast._room, count)
+    return lambda count: loop(own, *fast._room, count)
 
 
 def generated_batch(fast: ConstrainedDynamics, tree: Tree) -> Callable[[int], object]:
@@ -197,14 +199,13 @@ def calls() -> None:
         largest = np.max(np.abs(fast(*state)))
         print(f'n = {count}: accelerations differ by {off:.1e} of {largest:.0f}')
         what[f'n = {count}, weld: call'] = python(lambda f=fast, s=state: f(*s))
-        what[f'n = {count}, weld: compiled loop'] = (
-            lambda calls, f=fast: constrained_loop(*f._fixed, calls))
+        what[f'n = {count}, weld: compiled loop'] = general_loop(fast, state)
         fast = ConstrainedDynamics(tree, [weld], generated=True)
         if fast._code is not None:
             off = np.max(np.abs(fast(*state) - peer(*state)))
             print(f'    generated: {off:.1e}')
             what[f'n = {count}, weld: generated, call'] = python(lambda f=fast, s=state: f(*s))
-            what[f'n = {count}, weld: generated, loop'] = generated_loop(fast)
+            what[f'n = {count}, weld: generated, loop'] = generated_loop(fast, state)
             what[f'n = {count}, weld: generated, batch'] = generated_batch(fast, tree)
         loops = LoopConstrained(tree, weld)
         off = np.max(np.abs(fast(*state) - loops(*state)))
@@ -345,13 +346,13 @@ def figures(quick: bool = False) -> list[Figure]:
         peer, general = Pinocchio(tree, weld), ConstrainedDynamics(tree, [weld])
         loops = LoopConstrained(tree, weld)
         fast = ConstrainedDynamics(tree, [weld], generated=True)
-        what = {'general': lambda calls, f=general: constrained_loop(*f._fixed, calls),
+        what = {'general': general_loop(general, state),
                 'general call': python(lambda f=general, s=state: f(*s)),
                 'call': python(lambda f=fast, s=state: f(*s)),
                 'Pinocchio': python(lambda p=peer, s=state: p(*s)),
                 'lcaba': python(lambda p=loops, s=state: p(*s))}
         if fast._code is not None:
-            what['loop'] = generated_loop(fast)
+            what['loop'] = generated_loop(fast, state)
         times = turns(what, ROUNDS, RUN)
         name = f'constrained forward dynamics, n = {count}, weld'
         found += [beside(f'{name}, {how}', times, key, 'Pinocchio', bar)

@@ -37,6 +37,7 @@ _OPTIONS = {'error_model': 'numpy', 'nogil': True, 'no_cfunc_wrapper': True}
 
 borrowed: Any
 cutter: Any
+as_few: Any
 if COMPILED:
     try:
         from c3p_kernels import internals as _internals
@@ -44,7 +45,7 @@ if COMPILED:
         # before other files use what it imports
         _internals.check()
         from c3p_kernels import borrowed as _borrowed
-        from c3p_kernels import lanes  # noqa: F401
+        from c3p_kernels import lanes as _lanes
         from c3p_kernels.code_cache import CodeCache
         from c3p_kernels.part_code import PartCompiler
 
@@ -55,10 +56,13 @@ if COMPILED:
                             ) from error
     borrowed = _borrowed.borrowed
     cutter = _borrowed.cutter
+    as_few = _lanes.as_few
 else:
     cutter = None
     # returns what is given: without a compiler nothing counts references to arrays of kernels
     borrowed = partial({}.get, None)
+    # rows of NumPy calculate as lanes do
+    as_few = borrowed
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -74,6 +78,19 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     # what njit(cache=True) does with the cache of Numba
     compiled._cache = CodeCache(function)
     return compiled
+
+
+def sealed(function: Callable[..., Any], example: tuple[Any, ...]) -> Callable[..., Any]:
+    """
+    Return a kernel compiled for the types of an `example` of its arguments, and for no others.
+
+    It raises TypeError for arrays of other kinds or layouts, for which it would compile for
+    seconds otherwise: its caller then copies them. The kernel is called once with the example.
+    """
+    function(*example)
+    if COMPILED:
+        function.disable_compile()  # type: ignore[attr-defined]
+    return function
 
 
 def inner(function: Callable[..., Any]) -> Callable[..., Any]:

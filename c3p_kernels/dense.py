@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from c3p_kernels.compiled import kernel
+from c3p_kernels.compiled import as_few, kernel
 
 # a pivot of A below this fraction of its diagonal is rounding: no inertia resists the joint
 PIVOT_TOLERANCE = 1e-14
@@ -64,6 +64,60 @@ def cholesky(a: np.ndarray, l: np.ndarray, n: int) -> int:
             else:
                 return i
     return -1
+
+
+@kernel
+def factor_inwards(a: np.ndarray, l: np.ndarray, n: int) -> int:
+    """
+    Write the lower factor of ``A = Lᵀ L``; return −1, or the row that has no inertia.
+
+    Eliminated from the last freedom to the first. Where each body has a greater number than the
+    one that carries it, L has the zeros of A, and freedoms that do not carry each other are
+    skipped (Featherstone, Rigid Body Dynamics Algorithms, section 6.5).
+    """
+    for i in range(n):
+        for j in range(i + 1):
+            l[i, j] = a[i, j]
+    for back in range(n):
+        k = n - 1 - back
+        if not l[k, k] > PIVOT_TOLERANCE * a[k, k]:
+            return k
+        pivot = math.sqrt(l[k, k])
+        l[k, k] = pivot
+        over = 1.0 / pivot
+        for j in range(k):
+            l[k, j] *= over
+        # rows as a whole, by vector instructions
+        for i in range(k):
+            part = l[k, i]
+            if part != 0.0:
+                for j in range(i + 1):
+                    l[i, j] -= part * l[k, j]
+    return -1
+
+
+@kernel
+def backward_rows(l: np.ndarray, rows: np.ndarray, beside: np.ndarray, m: int, n: int) -> None:
+    """
+    Replace each of the m `rows` by the solution of ``Lᵀ x' = x``, four rows at a time.
+
+    `beside` (n, 4) is work memory, in which the rows stand side by side for vector instructions.
+    """
+    for first in range(0, m, 4):
+        count = min(4, m - first)
+        for c in range(4):
+            for i in range(n):
+                beside[i, c] = rows[first + c, i] if c < count else 0.0
+        lanes = as_few(beside)
+        for back in range(n):
+            k = n - 1 - back
+            solved = lanes[k] * (1.0 / l[k, k])
+            lanes[k] = solved
+            for i in range(k):
+                lanes[i] -= l[k, i] * solved
+        for c in range(count):
+            for i in range(n):
+                rows[first + c, i] = beside[i, c]
 
 
 @kernel
@@ -119,11 +173,16 @@ def orthogonalize(x: np.ndarray, r: np.ndarray, order: np.ndarray, least: float,
     Replace the rows of x (m, n) by orthonormal ones, the longest first; return the rank.
 
     ``x[order[j]] = Σ r[i, j] e_i``, i ≤ j. Rows with a rest shorter than `least` times the first
-    are dependent. Modified Gram-Schmidt with one reorthogonalisation of each accepted row.
+    are dependent. Modified Gram-Schmidt; an accepted row that has lost most of its length is made
+    orthogonal once more. Until then the diagonal of r holds the squares of the given lengths.
     """
     first = 0.0
     for k in range(m):
         order[k] = k
+        square = 0.0
+        for i in range(n):
+            square += x[k, i] * x[k, i]
+        r[k, k] = square
     for k in range(m):
         # pivot: the row with the longest rest
         best = k
@@ -147,18 +206,20 @@ def orthogonalize(x: np.ndarray, r: np.ndarray, order: np.ndarray, least: float,
                 x[k, i], x[best, i] = x[best, i], x[k, i]
             for i in range(k):
                 r[i, k], r[i, best] = r[i, best], r[i, k]
+            r[k, k], r[best, best] = r[best, best], r[k, k]
         # once more against the rows before: what rounding has left
-        for j in range(k):
-            more = 0.0
+        if longest < TWICE * TWICE * r[k, k]:
+            for j in range(k):
+                more = 0.0
+                for i in range(n):
+                    more += x[j, i] * x[k, i]
+                r[j, k] += more
+                for i in range(n):
+                    x[k, i] -= more * x[j, i]
+            square = 0.0
             for i in range(n):
-                more += x[j, i] * x[k, i]
-            r[j, k] += more
-            for i in range(n):
-                x[k, i] -= more * x[j, i]
-        square = 0.0
-        for i in range(n):
-            square += x[k, i] * x[k, i]
-        length = math.sqrt(square)
+                square += x[k, i] * x[k, i]
+            length = math.sqrt(square)
         r[k, k] = length
         for i in range(n):
             x[k, i] /= length

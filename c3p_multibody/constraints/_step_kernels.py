@@ -13,7 +13,15 @@ from typing import NamedTuple
 import numpy as np
 
 from c3p_kernels.compiled import inner, kernel
-from c3p_kernels.dense import RowBasis, backward, cholesky, forward, orthogonalize, reach
+from c3p_kernels.dense import (
+    RowBasis,
+    backward,
+    backward_rows,
+    factor_inwards,
+    forward,
+    orthogonalize,
+    reach,
+)
 from c3p_multibody.constraints._row_kernels import RowTerms, TieArrays, evaluate, gaps
 from c3p_multibody.constraints._sweep_kernels import sweep
 from c3p_multibody.constraints.constraint_states import ConstrainedSystem, SystemIntegers
@@ -21,8 +29,10 @@ from c3p_multibody.trees.description import Arrays
 
 cut_system = ConstrainedSystem.cut
 
-# returned by `accelerations` on success, else it is the row without inertia
+# returned by `accelerations` on success, else it is the row without inertia; by `constrained` for
+# vectors of a wrong length
 FINE = -1
+MISFIT = -2
 # results of `march`: all steps done; a contact closes; one opens; no inertia; overflow; dependent
 # rows contradict each other
 DONE, CLOSES, OPENS, EMPTY, LOST, DISAGREE = 0, 1, 2, 3, 4, 5
@@ -110,12 +120,12 @@ def accelerations(system, integers, time):
     tree = Arrays(integers.links, system.numbers, system.gravity)
     w.potential[0] = sweep(tree, q, qd, w.frames, w.bodies, w.inertia, c)
     # y = Lᵀq̈ of the free motion: L⁻¹(τ − Dq̇ − c)
-    empty = cholesky(w.inertia, w.lower, n)
+    empty = factor_inwards(w.inertia, w.lower, n)
     if empty >= 0:
         return empty
     for i in range(n):
         qdd[i] = tau[i] - damping[i] * qd[i] - c[i]
-    forward(w.lower, qdd, n)
+    backward(w.lower, qdd, n)
     w.rank[0] = 0.0
     w.disagreement[0] = 0.0
     if m > 0:
@@ -134,20 +144,32 @@ def accelerations(system, integers, time):
                 target[j] -= omega * (2.0 * off + omega * w.error[j])
             for i in range(n):
                 rows[j, i] = jacobian[j, i]
-            forward(w.lower, rows[j], n)
+        backward_rows(w.lower, rows, w.beside, m, n)
         # project y onto the rows; then back to q̈ = L⁻ᵀ y
         rank = orthogonalize(rows, w.factor, order, system.least_row, m, n)
         w.rank[0] = rank
         w.disagreement[0] = reach(RowBasis(rows, w.factor, order), rank, target, qdd,
                                   w.multipliers, w.moves, m, n)
-    backward(w.lower, qdd, n)
+    forward(w.lower, qdd, n)
     return FINE
 
 
 @kernel
-def constrained(block, links, ties, order, time):
-    """Write q̈ of a ConstrainedSystem; `links` and `ties` are its integers, `order` (m,) memory."""
-    system = cut_system(block, (len(links), len(order), len(ties)))
+def constrained(q, qd, tau, time, block, links, ties, order):
+    """
+    Write q̈ of a ConstrainedSystem at a state; return FINE, MISFIT or a row without inertia.
+
+    `links` and `ties` are its integers, `order` (m,) memory.
+    """
+    n = len(links)
+    if len(q) != n or len(qd) != n or len(tau) != n:
+        return MISFIT
+    system = cut_system(block, (n, len(order), len(ties)))
+    state = system.vectors
+    for i in range(n):
+        state[Q, i] = q[i]
+        state[QD, i] = qd[i]
+        state[TAU, i] = tau[i]
     return accelerations(system, SystemIntegers(links, ties, order), time)
 
 
@@ -183,7 +205,7 @@ def onto(w, order, q, qd):
     for i in range(n):
         y[i] = 0.0
     reach(basis, rank, target, y, w.unused, w.moves, m, n)
-    backward(w.lower, y, n)
+    forward(w.lower, y, n)
     for i in range(n):
         q[i] += y[i]
         y[i] = 0.0
@@ -194,7 +216,7 @@ def onto(w, order, q, qd):
             total -= w.jacobian[j, i] * qd[i]
         target[j] = total
     reach(basis, rank, target, y, w.unused, w.moves, m, n)
-    backward(w.lower, y, n)
+    forward(w.lower, y, n)
     for i in range(n):
         qd[i] += y[i]
 

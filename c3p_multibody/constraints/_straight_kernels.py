@@ -32,7 +32,6 @@ from c3p_multibody.constraints._step_kernels import (
     OPENS,
     POTENTIAL,
     QD,
-    QDD,
     RANK,
     TAU,
     WORK,
@@ -102,26 +101,42 @@ def whole(x, y):
 
 
 @kernel
-def enter(turning, state, time, x):
-    """Write the input of straight-line code for one state (rows as in _step_kernels.py)."""
+def enter(turning, q, qd, force, time, x):
+    """Write the input of straight-line code for one state."""
     n = len(turning)
     for j in range(n):
         if turning[j]:
-            x[j], x[n + j] = circle(state[Q, j])
+            x[j], x[n + j] = circle(q[j])
         else:
-            x[j] = state[Q, j]
-        x[2 * n + j] = state[QD, j]
-        x[3 * n + j] = state[TAU, j] - state[DAMPING, j] * state[QD, j]
+            x[j] = q[j]
+        x[2 * n + j] = qd[j]
+        x[3 * n + j] = force[j]
     x[4 * n] = time
 
 
-def single(turning, state, time, x, y):
-    """Write q̈ to the last row of `state`; return whether it is valid."""
-    enter(turning, state, time, x)
+@kernel
+def enter_damped(turning, state, time, x):
+    """Write the same for a `state` with friction in its joints (rows as in _step_kernels.py)."""
+    n = len(turning)
+    enter(turning, state[Q], state[QD], state[TAU], time, x)
+    for j in range(n):
+        x[3 * n + j] -= state[DAMPING, j] * state[QD, j]
+
+
+def single(q, qd, tau, time, turning, x, y):
+    """
+    Write the results of `slope` to `y`; return whether they are valid.
+
+    They are not for vectors of a wrong length. The end of `x` keeps q.
+    """
+    n = len(turning)
+    if len(q) != n or len(qd) != n or len(tau) != n:
+        return False
+    enter(turning, q, qd, tau, time, x)
     slope(x, y)
-    for j in range(len(turning)):
-        state[QDD, j] = y[j]
-    return y[len(turning)] > 0.0
+    for j in range(n):
+        x[len(x) - n + j] = q[j]
+    return y[n] > 0.0
 
 
 def batch(turning, q, qd, tau, time, x, y, out):
@@ -216,7 +231,7 @@ def march(straight, contacts, motion, time, h, rule, log_out):
     before_friction = 0.0
     before_driven = 0.0
     while True:
-        enter(turning, state, now, x)
+        enter_damped(turning, state, now, x)
         whole(x, y)
         kind = DONE
         culprit = -1
@@ -284,7 +299,7 @@ def march(straight, contacts, motion, time, h, rule, log_out):
                     state[Q, i] = base_q[i] + part * rate
                     state[QD, i] = base_qd[i] + part * y[i]
             if stage < 3:
-                enter(turning, state, begin + part, x)
+                enter_damped(turning, state, begin + part, x)
         fine = True
         for i in range(n):
             state[Q, i] = base_q[i] + h / 6.0 * sum_q[i]

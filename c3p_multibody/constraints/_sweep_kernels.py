@@ -198,12 +198,16 @@ def inwards(i, links, frames, bodies, a, c):
         nx, ny, nz = cross(body[1], body[2], body[3], ex, ey, ez)
         a[at, at] = body[0]
     # the moment of that wrench about each joint below is an entry of A
-    j = i
-    while links[j, 0] >= 0:
-        k = links[j, 0]
-        g = frames[j]
+    gx = f[9]
+    gy = f[10]
+    gz = f[11]
+    k = low
+    while k >= 0:
         h = frames[k]
-        tx, ty, tz = cross(g[9] - h[9], g[10] - h[10], g[11] - h[11], fx, fy, fz)
+        hx = h[9]
+        hy = h[10]
+        hz = h[11]
+        tx, ty, tz = cross(gx - hx, gy - hy, gz - hz, fx, fy, fz)
         nx = nx + tx
         ny = ny + ty
         nz = nz + tz
@@ -211,9 +215,13 @@ def inwards(i, links, frames, bodies, a, c):
             value = h[2] * nx + h[5] * ny + h[8] * nz
         else:
             value = h[2] * fx + h[5] * fy + h[8] * fz
-        a[at, links[k, 2]] = value
-        a[links[k, 2], at] = value
-        j = k
+        beside = links[k, 2]
+        a[at, beside] = value
+        a[beside, at] = value
+        gx = hx
+        gy = hy
+        gz = hz
+        k = links[k, 0]
     if low >= 0:
         h = frames[low]
         put_down(body, bodies[low], f[9] - h[9], f[10] - h[10], f[11] - h[11])

@@ -43,6 +43,7 @@ class ConstraintSpace(Parts):
     error: Annotated[Array, 'm']                # m or rad
     target: Annotated[Array, 'm']               # of a projection
     rows: Annotated[Array, 'm', 'n']            # orthonormal, from B L⁻ᵀ
+    beside: Annotated[Array, 'n', 4]            # work memory of `backward_rows`
     factor: Annotated[Array, 'm', 'm']          # of these
     multipliers: Annotated[Array, 'm']          # λ
     unused: Annotated[Array, 'm']               # multipliers of projections of q and q̇

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from c3p_kernels.compiled import sealed
 from c3p_kernels.specialise import specialise, within
 from c3p_kernels.straight import batches
 from c3p_kernels.straight.emission import Code
@@ -61,15 +62,22 @@ class Generated:
                 and (isinstance(margin, Expression) or margin > 0.0))
 
     def memory(self, ties: PackedRows, guards: PackedRows) -> tuple[Array, Array]:
-        """Return input, with the places of constraints filled in, and room for the results."""
+        """
+        Return input, with the places of constraints filled in, and room for the results.
+
+        The end of the input is q (n,), which the code itself does not take.
+        """
         places = np.concatenate([ties.places.ravel(), guards.places.ravel()])
-        return (np.concatenate([np.zeros(state_size(self.count)), places]),
+        return (np.concatenate([np.zeros(state_size(self.count)), places, np.zeros(self.count)]),
                 np.zeros(len(self.whole.results)))
 
     @cached_property
     def single(self) -> Callable[..., Any]:
-        """`_straight_kernels.single` of this system."""
-        return _around(kernels.single, {kernels.slope: self.slope.run})
+        """`_straight_kernels.single` of this system, for contiguous arrays of floats alone."""
+        _, ties, guards, _ = self._system
+        still = np.zeros(self.count)
+        return sealed(_around(kernels.single, {kernels.slope: self.slope.run}),
+                      (still, still, still, 0.0, self.turning, *self.memory(ties, guards)))
 
     @cached_property
     def march(self) -> Callable[..., Any]:

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from c3p_kernels.compiled import sealed
 from c3p_multibody.constraints import _step_kernels as kernels
 from c3p_multibody.constraints.constraint_states import ConstraintSpace, system_of
 from c3p_multibody.constraints.generated import generate
@@ -75,10 +77,12 @@ class ConstrainedDynamics:
             kernels.Q, kernels.QD, kernels.TAU, kernels.QDD))
         self._empty = kernels.FINE
         self._general = True
-        self._time = 0.0
+        self._solve = self._first
         self._code = generate(tree, packed, pack(tree, []), frequency) if generated else None
         if self._code is not None:
-            self._room = self._code.memory(packed, pack(tree, []))
+            self._input, self._results = self._code.memory(packed, pack(tree, []))
+            self._room = self._code.turning, self._input, self._results
+            self._found = self._results[:tree.count]
 
     def __call__(self, q: Array, qd: Array, tau: Array, time: float = 0.0) -> Array:
         """
@@ -90,15 +94,28 @@ class ConstrainedDynamics:
         time : float, s
             Since driven constraints began.
         """
-        self._q[:] = q
-        self._qd[:] = qd
-        self._tau[:] = tau
-        self._general = self._code is None or not self._code.single(
-            self._code.turning, self._state, time, *self._room)
-        self._time = time
-        if self._general:
-            self._empty = kernels.constrained(*self._fixed, time)
+        try:
+            if self._code is not None and self._code.single(q, qd, tau, time, *self._room):
+                self._general = False
+                return self._found
+            empty = self._solve(q, qd, tau, time, *self._fixed)
+        except TypeError:
+            # lists, columns of matrices, whole numbers
+            empty = kernels.MISFIT
+        if empty == kernels.MISFIT:
+            self._q[:] = q
+            self._qd[:] = qd
+            self._tau[:] = tau
+            return self(self._q, self._qd, self._tau, float(time))
+        self._general = True
+        self._empty = empty
         return self._qdd
+
+    def _first(self, *arguments: Any) -> Any:  # noqa: ANN401 (as of a kernel)
+        """Compile the general solver for contiguous arrays of floats alone, and call it."""
+        self._solve = sealed(kernels.constrained, (self._q, self._qd, self._tau, 0.0,
+                                                   *self._fixed))
+        return self._solve(*arguments)
 
     def batch(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, time: float = 0.0) -> Array:
         """
@@ -134,18 +151,16 @@ class ConstrainedDynamics:
 
     def _solved(self, q: Array, qd: Array, tau: Array, time: float) -> Array:
         """Return q̈ by the general solver."""
-        self._q[:] = q
-        self._qd[:] = qd
-        self._tau[:] = tau
         self._general = True
-        self._time = time
-        self._empty = kernels.constrained(*self._fixed, time)
+        self._empty = self._solve(q, qd, tau, time, *self._fixed)
         return self._qdd
 
     def _terms(self) -> ConstraintSpace:
         """Return the general solver's memory for the last state."""
         if not self._general:
-            self._general, self._empty = True, kernels.constrained(*self._fixed, self._time)
+            n = self.tree.count
+            x = self._input
+            self._solved(x[-n:], x[2 * n:3 * n], x[3 * n:4 * n], x[4 * n])
         return self._space
 
     @property
@@ -159,7 +174,7 @@ class ConstrainedDynamics:
         if self._general:
             return self._space.multipliers.copy()
         n = self.tree.count
-        return self._room[1][n + 2:n + 2 + len(self.labels)].copy()
+        return self._results[n + 2:n + 2 + len(self.labels)].copy()
 
     @property
     def rank(self) -> int:

@@ -25,7 +25,7 @@ from c3p_multibody.constraints import (
     zero_eigenvalue_basis,
 )
 from c3p_multibody.constraints.packing import checked, gap_of, pack
-from c3p_multibody.trees import crba
+from c3p_multibody.trees import bias, crba
 
 G = 9.81
 SEEDS = st.integers(0, 10_000)
@@ -176,3 +176,28 @@ def test_chattering_is_an_error_with_a_remedy():
     with pytest.raises(ConstraintError, match='contact chattering.*rest_speed'):
         for _ in range(300):
             contacts.decide(0.5, np.eye(3), np.zeros(3), np.array([0, 1.0, 0]), np.zeros(3), rows)
+
+
+@pytest.mark.parametrize('generated', [False, True])
+def test_vectors_of_other_kinds_are_taken_and_those_of_a_wrong_length_refused(generated):
+    tree, constraints, q, qd, tau = random_loop(5)
+    solver = ConstrainedDynamics(tree, constraints, generated=generated)
+    expected = solver(q, qd, tau).copy()
+    columns = np.array([q, qd, tau]).T
+    columns.flags.writeable = False
+    np.testing.assert_array_equal(solver(*columns.T), expected)
+    np.testing.assert_array_equal(solver(q.tolist(), qd, tau, 0), expected)
+    for wrong in (q[:-1], np.zeros(len(q) + 1)):
+        with pytest.raises(ValueError, match='shape'):
+            solver(wrong, qd, tau)
+
+
+def test_terms_of_the_last_call_do_not_follow_the_arrays_of_the_caller():
+    tree, constraints, q, qd, tau = random_loop(5)
+    solver = ConstrainedDynamics(tree, constraints, generated=True)
+    solver(q, qd, tau)
+    expected = evaluate(tree, constraints, q, qd)
+    q += 1.0
+    qd[:] = 0.0
+    np.testing.assert_allclose(solver.jacobian, expected.jacobian, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(solver.bias, bias(tree, q - 1.0, solver._qd), rtol=0, atol=1e-9)
