@@ -102,7 +102,8 @@ STAGES = (
           f'{_WATCH}test_a_drive_that_ignores_a_missing_heartbeat_is_named_and_brakes_close'),
     Stage(BRAKES, 'hardware interface, outputs of the other cards', 'the wheels stand',
           'hardware interface: counts of each drive', CARDS.brake_close_time + CARDS.stop_margin,
-          EMERGENCY, f'{_BRAKE}test_brakes_without_effect_are_a_fault_that_names_the_emergency_stop'),
+          EMERGENCY, f'{_BRAKE}test_brakes_without_effect_are_a_fault_that_names_the_'
+          'emergency_stop'),
     Stage(OWN, 'each drive, without this computer', 'ramp, then no voltage; its holding brake '
           'closes', '', CARDS.heartbeat_timeout, EMERGENCY,
           'test/nodes/test_hardware_processes.py::test_an_interface_that_is_ended_or_killed_leaves_'
@@ -119,6 +120,7 @@ def escalation_table() -> str:
     for stage in STAGES:
         deadline = f'{stage.deadline:.2f}' if stage.then else ''
         test = f'`{stage.test}`' if stage.test else ''
-        lines.append(' | '.join((f'| {stage.name}', stage.by, stage.effect, stage.seen or 'not seen',
-                                 deadline, stage.then, test)) + ' |')
+        seen = stage.seen or 'not seen'
+        lines.append(' | '.join((f'| {stage.name}', stage.by, stage.effect, seen, deadline,
+                                 stage.then, test)) + ' |')
     return '\n'.join(line.replace('|  |', '| |') for line in lines)

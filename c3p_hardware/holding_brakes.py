@@ -95,7 +95,7 @@ class HoldingBrakes:
                          and now - self._since >= self._settings.brake_close_time))
 
     def problems(self, now: float) -> Iterator[Problem]:
-        """Yield brakes that have closed and do not hold; a push after the standstill is not one."""
+        """Yield closed brakes that do not hold; a push after the standstill does not count."""
         waited = now - self._since
         if (all(self.closed) and not self._rested
                 and waited > self._settings.brake_close_time + self._settings.stop_margin

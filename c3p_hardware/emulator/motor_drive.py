@@ -231,8 +231,8 @@ class MotorDrive:
         """
         The holding brake, if there is one, has no current.
 
-        It opens by bit 0 of the outputs, unmasked, and only with a power stage that is on. The card
-        closes it on its own at the end of each ramp, also of one without a master.
+        It opens by bit 0 of the outputs, unmasked, and only with a power stage that is on. The
+        card closes it on its own at the end of each ramp, also of one without a master.
         """
         opened = self.outputs_mask & SET_BRAKE and not self.outputs & SET_BRAKE
         ended = self.state is not DriveState.OPERATION_ENABLED and self._reference == 0.0
