@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Output on terminals that cannot show every character.
+Output on terminals that cannot show every character, and on pipes that are no longer read.
 
 Texts contain Greek letters, units and signs. Where the encoding of a stream lacks them, as
 ``PYTHONIOENCODING=ascii`` or the code page cp1252, they are written in words instead of ending the
@@ -10,9 +10,13 @@ program.
 from __future__ import annotations
 
 import codecs
+import os
+import select
 import sys
 import unicodedata
+from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 NAME = 'c3p_plain'
 
@@ -64,6 +68,33 @@ def show_plainly() -> None:
         # a stream of a test, or none at all
         with suppress(AttributeError, ValueError):
             stream.reconfigure(errors=NAME)  # type: ignore[union-attr]
+
+
+def output_ended() -> bool:
+    """Return whether what reads the output of this process has ended, such as ``head``."""
+    try:
+        waiting = select.poll()
+        waiting.register(sys.stdout.fileno(), 0)
+    # a stream of a test, or none at all
+    except (AttributeError, ValueError, OSError):
+        return False
+    return any(event & select.POLLERR for _, event in waiting.poll(0))
+
+
+def while_read(program: Callable[[], Any]) -> Any:
+    """Return what a program returns, 0 if what reads its output ends before it does."""
+    try:
+        try:
+            return program()
+        finally:
+            # also of a parser, which raises SystemExit after its help
+            sys.stdout.flush()
+    except BrokenPipeError:
+        if not output_ended():
+            raise
+        # the interpreter flushes once more
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
 
 
 def _replaced(error: UnicodeError) -> tuple[str, int]:

@@ -19,7 +19,7 @@ from typing import Any
 
 from c3p_bringup.modules import import_reason, of_suite
 from c3p_bringup.nodes import NODES, executable_of, module_of
-from c3p_bringup.plain_text import show_plainly
+from c3p_bringup.plain_text import show_plainly, while_read
 
 # module and function of each program
 PROGRAMS = {**{executable_of(name): (module_of(name), 'main') for name in NODES},
@@ -50,4 +50,4 @@ def run(module: str, function: str) -> Any:
         return 1
     for number, handler in before.items():
         signal.signal(number, handler)
-    return found()
+    return while_read(found)

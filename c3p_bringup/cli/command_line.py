@@ -21,6 +21,7 @@ from c3p_bringup.cli.common import (
 )
 from c3p_bringup.cli.remarks import remarks_on_bags
 from c3p_bringup.modules import of_suite
+from c3p_bringup.plain_text import output_ended
 
 
 def parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
@@ -44,7 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
         with remarks_on_bags(name_of(arguments)):
             return arguments.run(arguments)
     except (ValueError, OSError, ImportError) as error:
-        if isinstance(error, ImportError) and of_suite(error):
+        if (isinstance(error, ImportError) and of_suite(error)
+                or isinstance(error, BrokenPipeError) and output_ended()):
             raise
         print(f'{name_of(arguments)}: {reason(error)}', file=sys.stderr)
         return FAILED

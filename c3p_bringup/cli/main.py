@@ -18,7 +18,7 @@ from typing import Any
 from c3p_bringup.cli import FAILED, INTERRUPTED
 from c3p_bringup.cli.commands import COMMANDS, Described, overview, unknown
 from c3p_bringup.modules import import_reason, of_suite
-from c3p_bringup.plain_text import show_plainly
+from c3p_bringup.plain_text import show_plainly, while_read
 
 
 def _end_at_once(*_: Any) -> None:
@@ -110,6 +110,6 @@ def _names() -> argparse.ArgumentParser:
 def command() -> int:
     """Run the command as a process of its own; Ctrl-C does not cut its last words."""
     show_plainly()
-    code = main()
+    code: int = while_read(main)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     return code

@@ -161,15 +161,18 @@ def _in_processes(jobs: list[tuple[RobotBench, BatteryDrive, Pace]], most: int
                   ) -> Iterator[DriveOutcome]:
     """Yield the drives in their order; they run in up to `most` processes."""
     workers = max(1, min(len(jobs), most))
+    numbered = [(number, *job) for number, job in enumerate(jobs)]
     done: dict[int, DriveOutcome] = {}
     due = 0
     with computing(Workers(workers)) as compute:
-        for number, outcome in compute(_numbered, ((n, *job) for n, job in enumerate(jobs))):
-            # one that has overtaken others waits for them
-            done[number] = outcome
-            while due in done:
-                yield done.pop(due)
-                due += 1
+        # the first drive compiles what the robot needs; together, each process would do so
+        for part in (numbered[:1], numbered[1:]):
+            for number, outcome in compute(_numbered, part):
+                # one that has overtaken others waits for them
+                done[number] = outcome
+                while due in done:
+                    yield done.pop(due)
+                    due += 1
 
 
 def _numbered(number: int, bench: RobotBench, task: BatteryDrive, pace: Pace
