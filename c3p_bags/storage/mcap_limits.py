@@ -203,9 +203,16 @@ def check_packed(data: Any) -> None:
     Raises
     ------
     ValueError
-        The limit is exceeded.
+        The limit is exceeded, or the message is damaged.
     """
-    if isinstance(data, bytes) and len(unpack_some('zstd', data, MOST_BYTES + 1)) > MOST_BYTES:
+    if not isinstance(data, bytes):
+        return
+    try:
+        found = unpack_some('zstd', data, MOST_BYTES + 1)
+    # the library has its own exceptions
+    except Exception as error:
+        raise ValueError(f'a message that cannot be unpacked ({error})') from None
+    if len(found) > MOST_BYTES:
         raise ValueError(f'a message that unpacks to more than {MOST_BYTES} bytes')
 
 

@@ -29,13 +29,17 @@ from c3p_simulation.contact_plant.mujoco_plant import MujocoPlant
 from c3p_simulation.plants.checks import FallenError
 
 PERIOD = 0.005
-# steps of the loop of a drive in a period
+# steps of the loop of a drive in a period, at least
 DRIVE_STEPS = 5
+# largest part of the deviation of a free wheel that a step of the loop takes away: beyond 1 it
+# overshoots, and from 2 on a wheel that loses the floor swings up and drives the robot
+FREE_PART = 1.0
 # the robot drives before its part fails, s
 BEFORE = 0.2
-# longest stop of a robot that brakes, and of one that coasts, s
-LONGEST = 8.0
-COASTING = 40.0
+# longest time in which a robot is watched, s: one that ends by the formula (a heavy one with weak
+# motors brakes for half a minute), and one that rolls on
+LONGEST = 40.0
+ROLLING = 8.0
 # a robot that is faster than before, by this factor, rolls on
 FASTER = 1.5
 # part of the longest reaction time after which a reaction begins at the earliest
@@ -93,6 +97,11 @@ class Brake:
         Of the wheels when the reaction begins.
     lost : int
         Wheel whose motor has failed, −1 without one.
+
+    Attributes
+    ----------
+    steps : int
+        Steps of the loop of the brake in a period.
     """
 
     def __init__(self, robot: CasterRobot, reaction: Reaction, rate: Array, lost: int) -> None:
@@ -104,6 +113,9 @@ class Brake:
         self._gain = drive_gain(robot)
         self._works = robot.driven & (np.arange(robot.count) != lost)
         self._gate = WheelGate(robot, GateSettings(cards.command_timeout, cards.stop_damping))
+        # a sampled loop with the gain b is stable on a wheel without load below dt = 2 I/b
+        free = float((self._gain / robot.wheel_spin_inertia).max()) * PERIOD / FREE_PART
+        self.steps = (max(DRIVE_STEPS, math.ceil(free)) if reaction.brake == QUICK_STOP else 1)
 
     def torque(self, rate: Array, dt: float) -> Array:
         """Return the torques (n,), N·m, at wheel rates, rad/s, for the next `dt` s."""
@@ -124,6 +136,27 @@ class Brake:
         return found
 
 
+class Failure(NamedTuple):
+    """
+    Failure of a part.
+
+    Attributes
+    ----------
+    reaction : Reaction
+    delay : float, s
+        Until the reaction begins.
+    lost : int
+        Wheel whose motor has failed, −1 without one.
+    longest : float, s
+        Time until which the robot is watched.
+    """
+
+    reaction: Reaction
+    delay: float
+    lost: int
+    longest: float
+
+
 def stop(job: tuple[str, str, StopCase, int]) -> StopTrial:
     """Carry out a stop of (robot, part, case, seed)."""
     name, part, case, seed = job
@@ -138,21 +171,21 @@ def stop(job: tuple[str, str, StopCase, int]) -> StopTrial:
     lost = int(draw.choice(np.flatnonzero(robot.driven))) if reaction.lost else -1
     plant.reset(steering=np.zeros(robot.count), twist=(0.0, case.speed, 0.0))
     try:
-        distance, time = _braked(plant, robot, reaction, delay, lost)
+        failure = Failure(reaction, delay, lost, LONGEST if math.isfinite(formula) else ROLLING)
+        distance, time = _braked(plant, robot, failure)
     except FallenError:
         distance = time = math.nan
     return StopTrial(name, part, case, distance, formula, time)
 
 
-def _braked(plant: MujocoPlant, robot: CasterRobot, reaction: Reaction, delay: float, lost: int
-            ) -> tuple[float, float]:
+def _braked(plant: MujocoPlant, robot: CasterRobot, failure: Failure) -> tuple[float, float]:
     """Return way [m] and time [s] from the failure to standstill."""
+    lost = failure.lost
     hold = _holding(plant.robot, plant.model.opt.gravity[1])
     begin = np.zeros(2)
     brake: Brake | None = None
     start = float(np.hypot(*plant.truth().twist[:2]))
-    longest = COASTING if reaction.brake == COAST else LONGEST
-    for k in range(round((BEFORE + longest) / PERIOD)):
+    for k in range(round((BEFORE + failure.longest) / PERIOD)):
         time = k * PERIOD - BEFORE
         truth = plant.truth()
         if time <= 0.0:
@@ -162,8 +195,8 @@ def _braked(plant: MujocoPlant, robot: CasterRobot, reaction: Reaction, delay: f
         elif speed < STOPPED:
             return float(np.hypot(*(truth.pose[:2] - begin))), time
         rate = plant.sense().wheel_rate
-        if brake is None and time >= delay:
-            brake = Brake(robot, reaction, rate, lost)
+        if brake is None and time >= failure.delay:
+            brake = Brake(robot, failure.reaction, rate, lost)
         if brake is None:
             # a motor that has failed gives no torque at once
             failed = time > 0.0 and lost >= 0
@@ -171,9 +204,9 @@ def _braked(plant: MujocoPlant, robot: CasterRobot, reaction: Reaction, delay: f
                        PERIOD)
             continue
         # drives close their loop faster than the control cycle
-        steps = DRIVE_STEPS if reaction.brake == QUICK_STOP else 1
-        for _ in range(steps):
-            plant.step(brake.torque(plant.sense().wheel_rate, PERIOD / steps), PERIOD / steps)
+        dt = PERIOD / brake.steps
+        for _ in range(brake.steps):
+            plant.step(brake.torque(plant.sense().wheel_rate, dt), dt)
     return math.inf, math.inf
 
 

@@ -199,3 +199,20 @@ def test_the_remedy_of_a_lock_is_given_as_long_as_it_is_locked(guard):
     assert guard.remedy() == ''
     guard.fault('no odom')
     assert guard.remedy() == f'no odom; {remedy}'
+
+
+def test_a_stop_stays_for_a_second_from_its_very_moment(unlocked):
+    unlocked.stop('all wheels spin', 2.0)
+    # in the moment of the stop, and until the second is over
+    for now in (2.0, 2.5, 3.0 - 2**-10):
+        unlocked.command(ZERO, now)
+        unlocked.rearm(now)
+        assert unlocked.lock
+    unlocked.command(ZERO, 3.0)
+    unlocked.rearm(3.0)
+    assert not unlocked.lock
+
+
+def test_without_a_cycle_a_command_counts_whatever_its_stamp(unlocked):
+    unlocked.command(MOVE, 1.0, stamp=1)
+    assert unlocked.active(1.0) is MOVE and unlocked.stamp == 1

@@ -248,3 +248,25 @@ def test_the_mux_passes_on_how_a_message_was_received():
     assert mux.locked(1.2)
     mux.lock('e_stop', False, 1.2)
     assert not mux.locked(1.2)
+
+
+def test_the_first_best_effort_message_counts_however_early():
+    lock = state()
+    lock.take_best_effort(False, 0.5 * COPY_DELAY)
+    assert not lock.locked(0.5 * COPY_DELAY)
+
+
+def test_a_copy_in_the_moment_of_a_press_does_not_open():
+    lock = state()
+    lock.take(True, 1.0)
+    lock.take_best_effort(False, 1.0)
+    assert lock.locked(1.0)
+
+
+def test_a_lock_with_a_timeout_is_not_opened_by_what_was_latched_before():
+    """However it starts: a latched false may be of any age."""
+    button = state(BUTTON._replace(start='latched'))
+    button.take_kept(False, 1.0)
+    assert button.locked(1.0)
+    button.take(False, 1.0)
+    assert not button.locked(1.0)

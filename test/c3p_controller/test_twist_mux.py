@@ -335,3 +335,18 @@ def test_an_enabling_device_needs_a_source_and_a_timeout(change, text):
     device = Lock('grip', 'grip', 0.3, 255, source='joystick')._replace(**change)
     with pytest.raises(ValueError, match=text):
         TwistMux([Input('joystick', 'joy', 0.5, 100)], [device], 0.0)
+
+
+def test_when_time_goes_back_a_released_source_must_be_released_again():
+    made = mux()
+    assert made.command('robot', False, 100.0)
+    made.look(5.0)
+    assert not made.command('robot', False, 5.1) and made.command('robot', True, 5.2)
+
+
+def test_a_source_that_falls_silent_is_no_reason_to_send_zeros():
+    """The velocity controller stops by its own timeout; zeros of the mux answer locks only."""
+    made = mux()
+    assert made.command('robot', False, 2.0)
+    made.look(3.5)
+    assert not made.halting(3.5) and made.driving(3.5) == ''

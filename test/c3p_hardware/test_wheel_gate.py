@@ -176,3 +176,13 @@ def test_the_newest_command_has_its_age(gate):
     gate.command(TORQUE, 10.0)
     torque, age = gate.newest(10.25)
     assert torque.tolist() == TORQUE.tolist() and age == pytest.approx(0.25)
+
+
+def test_a_command_counts_up_to_its_timeout():
+    # binary fractions, so that the age is the timeout exactly
+    gate = WheelGate(ROBOT, GateSettings(command_timeout=0.25, stop_damping=0.1))
+    gate.command(np.zeros(3), 10.0)
+    gate.command(TORQUE, 10.0)
+    assert gate.torque_at(10.25, REST) == pytest.approx(TORQUE) and gate.open
+    gate.torque_at(10.25 + 2**-10, REST)
+    assert not gate.open

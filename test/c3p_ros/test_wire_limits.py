@@ -36,10 +36,15 @@ def points(count):
 
 def refusal(kind, data):
     """Return how `data` is refused, and the processor time of it, s."""
-    read, begin = READERS[kind](), time.thread_time()
-    with pytest.raises(MessageError) as error:
-        read(data)
-    return f'{error.value}', time.thread_time() - begin
+    tried = []
+    # the best of three: another thread of this process may collect garbage meanwhile
+    for _ in range(3):
+        read, begin = READERS[kind](), time.thread_time()
+        with pytest.raises(MessageError) as error:
+            read(data)
+        tried.append((time.thread_time() - begin, f'{error.value}'))
+    took, text = min(tried)
+    return text, took
 
 
 LARGE = {
@@ -58,8 +63,7 @@ LARGE = {
 def test_a_large_message_is_refused_by_its_count_at_once(case):
     kind, make, count, says = LARGE[case]
     data = make(count)
-    # the best of three: another thread of this process may collect garbage meanwhile
-    text, took = min((refusal(kind, data) for _ in range(3)), key=lambda found: found[1])
+    text, took = refusal(kind, data)
     assert says in text
     assert took <= AT_ONCE, f'{1e3 * took:.3f} ms for {len(data)} bytes'
 

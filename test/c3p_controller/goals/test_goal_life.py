@@ -157,3 +157,30 @@ def test_a_second_goal_does_not_inherit_the_progress_of_the_first():
     # the second is approached from far, longer than the time without progress
     for k in range(30):
         assert life.step(2.0 + k, command(5.0 - 0.1 * k, yaw_error=1.0), MOVING, 10.0) is None
+
+
+def test_before_the_first_goal_there_is_nothing():
+    life = GoalLife()
+    assert (life.number, life.running, life.held, life.took) == (0, False, False, 0.0)
+    assert math.isnan(life.distance) and life.end(CANCELLED, '') is None
+
+
+def test_a_turn_on_the_spot_is_progress_by_its_yaw_error():
+    life = GoalLife()
+    life.begin(GOAL, 0.0)
+    for k in range(20):
+        # to either side; 0.03 rad within less than the time
+        yaw_error = (1.0 - 0.03 * k) * (-1.0) ** k
+        assert life.step(1.9 * k, command(0.5, yaw_error=yaw_error), MOVING, 2.0) is None
+    # turning away, or by less than a degree, is none
+    for k, error in ((20, 0.6), (21, 0.42)):
+        outcome = life.step(1.9 * k, command(0.5, yaw_error=error), MOVING, 2.0)
+    assert outcome.reason == NO_PROGRESS
+
+
+def test_at_the_end_of_its_time_a_goal_may_still_progress():
+    life = GoalLife()
+    life.begin(GOAL, 0.0)
+    life.step(0.0, command(1.0), MOVING, 2.0)
+    assert life.step(2.0, command(1.0), MOVING, 2.0) is None
+    assert life.step(2.0 + 2**-10, command(1.0), MOVING, 2.0).reason == NO_PROGRESS

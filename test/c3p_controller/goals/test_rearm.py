@@ -114,8 +114,48 @@ def test_standstill_counts_from_the_last_motion():
 @pytest.mark.parametrize('component, speed', [(0, 0.005), (1, 0.005), (2, 0.01)])
 @pytest.mark.parametrize('sign', [-1.0, 1.0])
 def test_standstill_is_below_5_mm_and_10_mrad_a_second(component, speed, sign):
-    for factor, stands in ((0.9, True), (1.1, False)):
+    for factor, stands in ((0.9, True), (1.0, True), (1.1, False)):
         opening, twist = Opening(), np.zeros(3)
         twist[component] = sign * factor * speed
         opening.zeros(0.0, twist, True, '')
         assert opening.zeros(1.1 * STUCK_AFTER, twist, True, '') is stands
+
+
+def test_a_pose_at_the_bound_is_plausible():
+    assert astray(np.zeros(3), np.array([0.1, 0.1, 0.3]), 0.0, 0.5, 1.5) == ''
+
+
+def test_a_pause_of_10_s_is_a_clock_that_was_set():
+    assert robot_step(9.9) == 9.9 and robot_step(10.0) == 0.0
+
+
+def test_a_subscriber_that_is_known_gets_no_zeros():
+    opening = Opening()
+    opening.matched(1.0, 0.0, subscribed=True)
+    assert not opening.zeros(1.05, MOVING, True, '')
+
+
+def test_standstill_counts_from_its_own_beginning_whatever_was_before():
+    # a new drive of a robot whose casters turn
+    opening = Opening()
+    opening.begin(stands=False)
+    assert not opening.zeros(5.0, STILL, True, '')
+    assert not opening.zeros(5.0 + STUCK_AFTER, STILL, True, '')
+    assert opening.zeros(5.25 + STUCK_AFTER, STILL, True, '')
+    # after a lock
+    opening = Opening()
+    assert opening.zeros(5.0, STILL, True, 'no odom')
+    assert not opening.zeros(5.1, STILL, True, '')
+
+
+def test_a_lock_that_is_there_from_the_begin_is_counted():
+    opening = Opening()
+    opening.zeros(0.0, STILL, True, 'no odom')
+    assert opening.count == 1
+
+
+def test_zeros_of_a_stuck_robot_last_300_ms():
+    opening = Opening()
+    opening.zeros(0.0, STILL, True, '')
+    assert opening.zeros(5.0, STILL, True, '') and opening.zeros(5.29, STILL, True, '')
+    assert not opening.zeros(5.31, STILL, True, '')
