@@ -9,12 +9,14 @@ from typing import Any
 
 from c3p_description.model import ArrayField, CasterRobot
 from c3p_description.reading.loader import load_casters
+from c3p_kinematics.commissioning.assignment import Assignment
 from c3p_simulation.contact_plant.mujoco_plant import MujocoPlant, shape_of
 from c3p_simulation.plants.floor import FloorPatch
 from c3p_simulation.plants.parameter_errors import ParameterErrors, perturbed
 from c3p_simulation.plants.plant import JointSample, Plant
 from c3p_simulation.plants.sensors import SensedPlant, SensorSettings
 from c3p_simulation.plants.wheel_plant import analytic_plant
+from c3p_simulation.plants.wired_plant import WiredPlant
 from c3p_simulation.sensor_files import AUTO, ENCODERS, read_sensors
 
 # default sensors of each plant
@@ -41,6 +43,8 @@ class PlantOptions:
         Bounds of random model errors; default none.
     seed : int
         Of model errors and sensors.
+    wiring : Assignment, optional
+        Channels of encoders and motors that are wired otherwise than described.
     """
 
     friction: ArrayField = 0.8
@@ -50,6 +54,7 @@ class PlantOptions:
     sensors: SensorSettings | None = None
     errors: ParameterErrors | None = None
     seed: int = 0
+    wiring: Assignment | None = None
 
 
 def make_plant(name: str, robot: CasterRobot | str | Path, options: PlantOptions | None = None,
@@ -102,13 +107,16 @@ def make_plant(name: str, robot: CasterRobot | str | Path, options: PlantOptions
                          'the plant mujoco')
     else:
         plant = analytic_plant(true, options.friction)
+    if options.wiring is not None:
+        plant = WiredPlant(plant, options.wiring)
     sensors = options.sensors or PLANTS[name]
     if sensors == SensorSettings.ideal() and options.errors is None:
         return plant
     return SensedPlant(plant, sensors, options.seed, described)
 
 
-def plant_of_parameters(values: Any, robot: CasterRobot, sensors: str = '') -> Plant:
+def plant_of_parameters(values: Any, robot: CasterRobot, sensors: str = '',
+                        wiring: Assignment | None = None) -> Plant:
     """
     Return the plant of the parameters of a node, as `make_plant`.
 
@@ -121,6 +129,8 @@ def plant_of_parameters(values: Any, robot: CasterRobot, sensors: str = '') -> P
         Description.
     sensors : str
         Overrides the parameter.
+    wiring : Assignment, optional
+        As of `PlantOptions`.
     """
     sensed = sensors_of_parameters(values, sensors or values.sensors)
     errors = ParameterErrors(
@@ -129,7 +139,8 @@ def plant_of_parameters(values: Any, robot: CasterRobot, sensors: str = '') -> P
         steering_zero=values.steering_zero_error)
     options = PlantOptions(friction=values.friction, slope=values.slope,
                            slope_direction=values.slope_direction, sensors=sensed,
-                           errors=errors if any(astuple(errors)) else None, seed=values.seed)
+                           errors=errors if any(astuple(errors)) else None, seed=values.seed,
+                           wiring=wiring)
     # only parameter files have heights as parameters
     return make_plant(values.plant, robot, options,
                       None if values.robot_description else values.robot)

@@ -50,11 +50,11 @@ def add_commission(commands: Any) -> None:
                          help=f'side of the free square of floor around the robot, {FREE:g} m or '
                               'more: required before it moves on its own')
     command.add_argument('--measure', action='store_true',
-                         help='after the motions also a drive on the spot of some two minutes, '
-                              'which measures lengths, zeros, masses and friction into a robot '
-                              'file')
+                         help='after the motions also a slow drive of some five minutes along a '
+                              'square of 0.4 m, which measures lengths, zeros, masses and '
+                              'friction into a robot file')
     command.add_argument('--time', type=positive, metavar='S',
-                         help='time limit of the motions (default: 120, with --measure 300)')
+                         help='time limit of the motions (default: 120, with --measure 700)')
     command.add_argument('--key', action='store_true',
                          help='move only while the space bar is held, in a terminal')
     command.add_argument('--turn', type=positive, default=360.0, metavar='DEG',
@@ -90,6 +90,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise ValueError(f'--free {given}: the robot moves on its own and needs a free square of '
                          f'{FREE:g} m on each side: look around it, and pass --free {FREE:g}; or '
                          'use --by-hand')
+    if arguments.measure and not arguments.by_hand:
+        _check_free(arguments, robot)
     if arguments.confirm and arguments.hardware != 'emulated':
         raise ValueError('--confirm: with --hardware emulated only; on a robot give the new '
                          'parameters to its nodes, and drive 1 m with them')
@@ -115,6 +117,17 @@ def run(arguments: argparse.Namespace) -> int:
     elif not arguments.confirm:
         _next(arguments, result.files)
     return code
+
+
+def _check_free(arguments: argparse.Namespace, robot: Any) -> None:
+    """Raise ValueError where the drive along a square needs more floor."""
+    from c3p_experiments.commissioning.small_drive import free_square
+
+    needed = math.ceil(10.0 * free_square(robot)) / 10.0
+    if arguments.free < needed:
+        raise ValueError(f'--free {arguments.free:g}: with --measure {robot.name} drives along a '
+                         f'square and needs {needed:g} m on each side: pass --free {needed:g}, or '
+                         'leave --measure out')
 
 
 def _found(arguments: argparse.Namespace, robot: Any) -> Any:
@@ -237,7 +250,7 @@ def _by_itself(arguments: argparse.Namespace, robot: Any) -> Any:
     with held_key(arguments.key) as held:
         def moved(carry_out: Callable[[MotionLoop], None]) -> tuple[Any, Any]:
             """Return the wiring, and the records of motions and drive."""
-            limit = arguments.time or (300.0 if arguments.measure else 120.0)
+            limit = arguments.time or (700.0 if arguments.measure else 120.0)
             motors = Motors(lambda going: carry_out(MotionLoop(
                 robot, going, held, limit - (time.monotonic() - begun))), _say)
             found = commission_by_itself(robot, motions, motors)

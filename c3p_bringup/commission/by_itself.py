@@ -22,6 +22,9 @@ from c3p_kinematics.commissioning.ties import separated
 # additions to the motions until the wiring is known
 MOST_ADDED = 3
 
+# turn of a joint below which a robot was not pushed, rad
+STANDS = 0.05
+
 # directions of pushes, and words
 DIRECTIONS = (((0.0, 1.0), '+Y'), ((1.0, 0.0), '+X'))
 
@@ -132,5 +135,8 @@ def settle_by_pushes(robot: CasterRobot, found: FoundWiring, source: AngleSource
         pushed = source.until(partial(enter, 'ahead' if direction[1] else 'aside', -1))
         if not np.isfinite(pushed).all():
             raise MotionError('a channel did not answer during the push')
+        if np.abs(pushed - pushed[0]).max() < STANDS:
+            show('  nothing has moved: the wirings that are left stay undecided')
+            break
         found = settle(robot, found, pushed, direction)
     return found

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import can
+import numpy as np
 
 from c3p_description.model import CasterRobot
 from c3p_hardware.emulator.axes import EmulatedDevices
@@ -56,7 +57,10 @@ def emulated_plant(robot: CasterRobot, files: Sequence[Path]) -> Any:
     plant = make_plant('analytic', robot, PlantOptions(
         sensors=SensorSettings.ideal(), errors=errors if any(sizes.values()) else None,
         seed=int(found.get('seed', 0))))
-    plant.reset(steering=[0.7 - 0.9 * i for i in range(robot.count)])
+    # wheels below their pivots are set parallel by a person, about
+    below = not np.any(robot.caster_offset > 0.0)
+    plant.reset(steering=[0.02 * (-1) ** i if below else 0.7 - 0.9 * i
+                          for i in range(robot.count)])
     return plant
 
 

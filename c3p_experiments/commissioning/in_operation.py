@@ -10,10 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from c3p_description.model import CasterRobot
-from c3p_experiments.commissioning.wired import channels_measured, efforts_of
 from c3p_experiments.loop.closed_loop import Cycle, Held, run_loop, sensed_odometry
 from c3p_experiments.loop.command_sources import GoalSource
 from c3p_experiments.loop.controllers import make_controller
@@ -21,8 +19,8 @@ from c3p_kinematics.commissioning.assignment import NONE, Assignment, as_describ
 from c3p_kinematics.odometry import Odometry
 from c3p_kinematics.wiring_hypotheses import MODULES, Wiring, wirings
 from c3p_simulation.make_plant import PlantOptions, make_plant
-from c3p_simulation.plants.plant import GroundTruth, JointSample, Plant
 from c3p_simulation.plants.sensors import SensedPlant, SensorSettings
+from c3p_simulation.plants.wired_plant import WiredPlant
 
 # longest drive, s, and the speed of its controller, m/s
 DURATION = 15.0
@@ -33,67 +31,6 @@ GOALS = ((1.0, 0.5, 0.5), (0.0, 0.0, 1.5), (-0.8, 0.2, -0.6))
 
 # probability from which a caster is accused: it is likelier than everything else
 ACCUSED = 0.5
-
-
-class WiredPlant:
-    """
-    Plant whose encoders and motors are wired otherwise than its description states.
-
-    Parameters
-    ----------
-    plant : Plant
-        With exact joints; sensors come outside.
-    wiring : Assignment
-    """
-
-    def __init__(self, plant: Plant, wiring: Assignment) -> None:
-        """Wire the plant."""
-        self._plant = plant
-        self._wiring = wiring
-        # rates have no zero
-        self._rates = wiring._replace(zero=np.zeros_like(wiring.zero))
-        self._motors = np.flatnonzero(plant.robot.actuated)
-
-    @property
-    def robot(self) -> CasterRobot:
-        """Description of the robot."""
-        return self._plant.robot
-
-    @property
-    def time(self) -> float:
-        """Time of the simulation, s."""
-        return self._plant.time
-
-    def _stated(self, sample: JointSample) -> JointSample:
-        n = self.robot.count
-        angles = channels_measured(self._wiring, np.append(sample.steering, sample.wheel_angle))
-        rates = channels_measured(self._rates, np.append(sample.steering_rate, sample.wheel_rate))
-        return sample._replace(steering=angles[:n], wheel_angle=angles[n:],
-                               steering_rate=rates[:n], wheel_rate=rates[n:])
-
-    def reset(self, pose: ArrayLike = (0.0, 0.0, 0.0), steering: ArrayLike = 0.0,
-              twist: ArrayLike = (0.0, 0.0, 0.0)) -> JointSample:
-        """Place the robot; return what the channels state."""
-        return self._stated(self._plant.reset(pose, steering, twist))
-
-    def sense(self) -> JointSample:
-        """Return what the channels state."""
-        return self._stated(self._plant.sense())
-
-    def truth(self) -> GroundTruth:
-        """Return the true state."""
-        return self._plant.truth()
-
-    def step(self, torque: ArrayLike, dt: float) -> JointSample:
-        """Let torques of the motor channels act for `dt`; return what the channels state."""
-        ordered = np.resize(np.asarray(torque, float), self.robot.efforts)[self._motors]
-        sample = self._plant.step(efforts_of(self.robot, self._wiring, ordered), dt)
-        assert sample is not None
-        return self._stated(sample)
-
-    def push(self, force: ArrayLike, moment: float, duration: float) -> None:
-        """Push the platform."""
-        self._plant.push(force, moment, duration)
 
 
 class WrongDrive(NamedTuple):

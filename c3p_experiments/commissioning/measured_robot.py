@@ -25,7 +25,13 @@ from c3p_experiments.calibration.report import metrics_of as calibration_metrics
 from c3p_experiments.identification.report import identified_fields, identified_sections
 from c3p_experiments.identification.report import metrics_of as identification_metrics
 from c3p_kinematics.calibration.batch import Calibration
-from c3p_kinematics.calibration.explained import explained_calibration
+from c3p_kinematics.calibration.held_out import (
+    GROUPS,
+    WORDS,
+    HeldOutCalibration,
+    held_out_calibration,
+    split,
+)
 from c3p_kinematics.calibration.kept import kept_name, kept_text
 from c3p_kinematics.calibration.parameters import (
     DOUBTFUL,
@@ -46,6 +52,9 @@ SKEW = 3e-3
 
 # rms of the errors of prediction by that with the described masses and friction, at most
 BETTER = 0.9
+
+# part of the drive by which lengths and zeros are found; they must predict the rest
+FOUND_BY = 0.6
 
 # parts of the robot that a slow drive can show; masses need accelerations
 SHOWN = ('platform_mass', 'platform_inertia', 'rolling_coulomb', 'rolling_viscous',
@@ -128,14 +137,18 @@ def measured_robot(robot: CasterRobot, wiring: Assignment, records: Sequence[Wir
     notes: list[str] = []
     calibration = None
     recordings = [joints_of(record, wiring) for record in records]
+    first, held = split(recordings[-1], FOUND_BY)
     # ages of joints are not always distinguished from lengths
     for skew in (SKEW, 0.0):
         settings = CalibrationSettings(BUILT, *resolution, skew=skew)
         try:
-            calibration = explained_calibration(robot, recordings, settings=settings)
-            break
+            found = held_out_calibration(robot, [*recordings[:-1], first], held, settings)
         except CalibrationError as error:
             reason = f'{error}'
+            continue
+        calibration = found.calibration
+        notes += _as_described(found)
+        break
     else:
         notes.append(f'lengths and zeros: {reason}')
     if calibration is not None and calibration.rms_after > DOUBTFUL:
@@ -147,6 +160,15 @@ def measured_robot(robot: CasterRobot, wiring: Assignment, records: Sequence[Wir
     if masses and calibration is not None:
         identification = _identified(calibration.robot, records[-1], wiring, notes)
     return MeasuredRobot(robot, calibration, identification, notes)
+
+
+def _as_described(found: HeldOutCalibration) -> list[str]:
+    """Return a note on parameters that do not predict the rest of the drive."""
+    left = [WORDS[group] for group in GROUPS if group not in found.kept]
+    if not left:
+        return []
+    return [f'{", ".join(left)}: found by the first part of the drive they predict the rest no '
+            'better, and stay as described']
 
 
 def _identified(robot: CasterRobot, record: WiringRecord, wiring: Assignment,

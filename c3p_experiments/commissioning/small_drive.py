@@ -2,61 +2,63 @@
 """
 Slow drive on the spot with a wiring that was found: its joints show radii, offsets and zeros.
 
-The reference is a figure of eight from rest to rest, then a turn to the left and back:
-
-    x = A sin Ωt,   y = ½ A sin 2Ωt;    φ = ½ Φ (1 − cos 2πt/T).
-
-The speed along the figure is never zero, so that casters turn around their pivots and do not flip;
-its bends in both directions show radii, offsets and zeros relative to each other. The turn shows
-them relative to the places of the pivots. Torques stay near those that the small motions needed,
-and what drives a wheel on falls to zero at the speed limit.
+The robot drives to the corners of a square, several times there and back, then turns to the left
+and to the right, by the control law and the position controller of the suite. On straight runs the
+casters trail: their angles show the zeros, the paths of the wheels the ratios of the radii. At
+corners they turn around, which shows the offsets. In the same time a figure of eight of 20 × 10 cm
+leaves 2.5 times the error in a straight drive that a square of 40 cm leaves
+(docs/commissioning.md). The turn shows all of them relative to the places of the pivots. Torques
+stay near those that the small motions needed, and what drives a wheel on falls to zero at the
+speed limit.
 """
 
 from __future__ import annotations
 
 import math
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from c3p_controller import chosen_law, law_named
+from c3p_controller.divergence import Divergence
+from c3p_controller.torque_law import Sensed
 from c3p_description.model import Array, CasterRobot
-from c3p_kinematics.casters import inverse
+from c3p_experiments.loop.command_sources import Command, GoalSource
+from c3p_experiments.loop.controllers import make_controller
 from c3p_kinematics.commissioning.assignment import NONE, Assignment, WiringRecord, channels_of
 from c3p_kinematics.commissioning.motions import MotionStep, not_finite
-from c3p_kinematics.odometry import Odometry, OdometrySettings
-from c3p_kinematics.se2 import to_body, wrap
+from c3p_kinematics.odometry import Odometry, OdometryEstimate, OdometrySettings
+from c3p_kinematics.rolling import rolling_rates
 
-# torques of a motor are in proportion to the error of its rate: as a robot of this mass on that
-# many wheels would need to approach the rate with BANDWIDTH, 1/s; their sum over time, by
-# PERSISTENCE, 1/s, overcomes friction and is forgotten in MEMORY, s
-BANDWIDTH = 6.0
-PERSISTENCE = 5.0
-MEMORY = 3.0
+# period of the position controller, s
+COMMAND_PERIOD = 0.02
 
-# feedback of the pose error, 1/s
-GAIN = 1.0
+# delay of samples and torques in the model of the controller, s: that of batches of samples
+LATENCY = 0.03
+
+# time in the zone of a corner after which the next one is the goal, s: by then the robot stands
+AT_CORNER = 3.0
+AT_REST = 0.1
 
 # shortest time over which a speed is measured, s
 SPEED_WINDOW = 0.08
 
 # torque over the largest one of the small motions, at most
-OVER = 2.0
+OVER = 1.0
 
 # longest step that is taken as one of the drive, s
 LONGEST_STEP = 0.1
 
-# distance from the reference from which it waits, m, and where it goes on at LEAST_PACE: in
-# another direction casters that block each other let go. The yaw counts by the farthest pivot
-WAITS = 0.02, 0.06
-LEAST_PACE = 0.3
-
-# distance from the reference at which the drive is a contradiction, m
+# distance from the square at which the drive is a contradiction, m
 ASTRAY = 0.2
 
-# longest drive, by its duration: waiting is not part of that
-LONGEST = 1.6
+# free floor beside the robot, m
+ROOM = 0.1
+
+# longest drive, by its shortest duration
+LONGEST = 2.0
 
 
 @dataclass(frozen=True)
@@ -66,33 +68,58 @@ class SmallDriveSettings:
 
     Attributes
     ----------
-    figure_time, turn_time : float, s
-        Duration of the figure of eight, and of the turn there and back, T.
+    rounds : int
+        Of the square, each there and back.
+    side : float, m
+        Of the square, around the start.
     speed : float, m/s
-        Along the figure: between 0.66 and 1.41 of it.
+        Along a side.
     rim_speed : float, m/s
-        Largest speed of the farthest pivot in the turn.
-    reach : float, m
-        A, half of the length of the figure.
+        Of the farthest pivot in the turn.
+    turn : float, rad
+        To the left, and then to the right.
     limit : float, m/s
         By the encoders: what drives a wheel on falls to zero from 70 % of it. The drive stops at
         twice this speed.
-    fade : float, s
-        In which the motion begins and ends.
     """
 
-    figure_time: float = 50.0
-    turn_time: float = 40.0
-    speed: float = 0.05
-    rim_speed: float = 0.07
-    reach: float = 0.1
+    rounds: int = 3
+    side: float = 0.4
+    speed: float = 0.06
+    rim_speed: float = 0.06
+    turn: float = 0.5 * math.pi
     limit: float = 0.11
-    fade: float = 4.0
 
     @property
-    def duration(self) -> float:
-        """Of the drive, s, without pauses."""
-        return self.figure_time + self.turn_time
+    def goals(self) -> list[Array]:
+        """Poses (3,) in turn, from the start and back to it."""
+        corners = 0.5 * self.side * np.array([[1, 1, 0], [-1, 1, 0], [-1, -1, 0], [1, -1, 0]])
+        there = np.concatenate([corners[1:], corners[:1]])
+        back = np.concatenate([corners[:0:-1], corners[:1]])
+        turns = np.array([[0, 0, 0], [0, 0, 1], [0, 0, 0], [0, 0, -1], [0, 0, 0]]) * self.turn
+        return list(np.concatenate([corners[:1], *([there, back] * self.rounds), turns]))
+
+    def duration(self, farthest: float) -> float:
+        """Return the shortest duration, s, for the distance of the farthest pivot, m."""
+        path = self.rounds * 8 * self.side + math.sqrt(2.0) * self.side
+        return path / self.speed + 4 * self.turn * farthest / self.rim_speed
+
+
+def free_square(robot: CasterRobot, settings: SmallDriveSettings | None = None) -> float:
+    """
+    Return the side of the free square of floor that the drive needs, m.
+
+    The robot reaches to its farthest pivot and the wheel behind it; `ROOM` is left on each side.
+
+    Examples
+    --------
+    >>> from c3p_description import load
+    >>> round(free_square(load('c3p')), 2)
+    1.42
+    """
+    settings = settings or SmallDriveSettings()
+    reach = (np.hypot(*robot.hip_position.T) + robot.caster_offset + robot.wheel_radius).max()
+    return settings.side + 2.0 * (float(reach) + ROOM)
 
 
 class SmallDrive:
@@ -118,14 +145,9 @@ class SmallDrive:
         self._settings = settings or SmallDriveSettings()
         n = robot.count
         self._channels = channels_of(robot)
-        mass = (robot.platform_mass + float(np.sum(robot.link_mass))
-                + float(np.sum(robot.wheel_mass))) / n
-        gain = BANDWIDTH * mass * np.concatenate([robot.wheel_radius, robot.caster_offset])**2
-        self._gain = gain[:robot.efforts]
-        self._sum = np.zeros(robot.efforts)
         self._odometry = Odometry(robot, OdometrySettings())
         self._odometry.reset((0.0, 0.0, 0.0))
-        self._limit = np.where(robot.actuated, robot.effort_limit, 0.0)
+        self._limit = robot.effort_limit.copy()
         for joint in np.flatnonzero(wiring.motor_of != NONE).tolist():
             place = (joint + n) % (2 * n)
             self._limit[place] = min(self._limit[place],
@@ -137,8 +159,15 @@ class SmallDrive:
         self._times: list[float] = []
         self._measured: list[Array] = []
         self._ordered: list[Array] = []
-        self._driven = 0.0
         self._passed = 0.0
+        # a law with these limits plans with what it has
+        weak = replace(robot, torque_limit=self._limit[:n].copy(),
+                       steering_torque_limit=self._limit[n:] if robot.efforts > n
+                       else robot.steering_torque_limit)
+        self._law = make_controller('auto', weak, latency=LATENCY).law
+        self._source = self._new_source()
+        self._command: Command | None = None
+        self._due = 0.0
         self._stopped = ''
         self._done = False
 
@@ -147,36 +176,16 @@ class SmallDrive:
         return WiringRecord(np.array(self._times), np.array(self._measured),
                             np.array(self._ordered))
 
-    def reference(self, time: float) -> tuple[Array, Array]:
-        """
-        Return pose and velocity (3,) on the floor, seen from the start.
-
-        Examples
-        --------
-        >>> from c3p_description import load
-        >>> from c3p_kinematics.commissioning.assignment import as_described
-        >>> robot = load('c3p')
-        >>> drive = SmallDrive(robot, as_described(robot), [0.2, 0.2, 0.2])
-        >>> bool(np.allclose(drive.reference(90.0), 0.0))
-        True
-        """
+    def _new_source(self) -> GoalSource:
+        """Return the source of commands from corner to corner."""
+        robot = self._robot
         s = self._settings
-        if time > s.figure_time:
-            turn = 2.0 * math.pi / s.turn_time
-            angle = turn * min(time - s.figure_time, s.turn_time)
-            # half of Φ, for the speed of the farthest pivot
-            swing = s.rim_speed / self._farthest / turn
-            return (np.array([0.0, 0.0, swing * (1.0 - math.cos(angle))]),
-                    np.array([0.0, 0.0, swing * turn * math.sin(angle)]))
-        rate = s.speed / s.reach
-        pose = np.array([s.reach * math.sin(rate * time),
-                         0.5 * s.reach * math.sin(2.0 * rate * time), 0.0])
-        velocity = np.array([s.speed * math.cos(rate * time),
-                             s.speed * math.cos(2.0 * rate * time), 0.0])
-        u = min(max(min(time, s.figure_time - time) / s.fade, 0.0), 1.0)
-        window = u * u * (3.0 - 2.0 * u)
-        slope = 6.0 * u * (1.0 - u) / s.fade * (1.0 if time < s.figure_time - time else -1.0)
-        return window * pose, window * velocity + slope * pose
+        position = law_named(chosen_law('auto', robot)).position
+        gains = position.Settings(speed=s.speed)
+        # of a law without this limit the position controller turns by its own
+        if hasattr(gains, 'yaw_rate'):
+            gains = replace(gains, yaw_rate=s.rim_speed / self._farthest)
+        return GoalSource(position.make(gains, robot), s.goals, dwell=AT_REST, patience=AT_CORNER)
 
     def step(self, time: float, measured: ArrayLike, held: bool = True) -> MotionStep:
         """
@@ -203,9 +212,9 @@ class SmallDrive:
             self._ordered.append(torque.copy())
         over = bool(self._stopped) or self._done or not self._ordered
         torque = self._still if over else self._ordered[-1]
-        left = max(0.0, self._settings.duration - self._driven)
-        label = '' if self._done else f'drive of {self._settings.duration:.0f} s on the spot'
-        return MotionStep(torque.copy(), self._done, self._stopped, label if left else '')
+        corner = f'{len(self._source.times) + 1} of {len(self._source.goals)}'
+        label = '' if self._done else f'drive on the spot, corner {corner}'
+        return MotionStep(torque.copy(), self._done, self._stopped, label)
 
     def _advance(self, time: float, angles: Array, held: bool) -> Array:
         """Return the torques of the motor channels for a new sample."""
@@ -219,44 +228,60 @@ class SmallDrive:
         # a caster rolls and turns at once: a bound of the speed of the pivots
         speed = float(np.hypot(fast[:n].max(), fast[n:].max()))
         if not held:
-            self._sum[:] = 0.0
+            # the law starts anew with the key
+            self._command = None
             return self._still
-        target, velocity = self.reference(self._driven)
-        error = target - estimate.pose
-        error[2] = wrap(error[2])
-        if self._contradicted(speed, error):
+        if self._contradicted(speed, estimate):
             return self._still
-        astray = float(np.hypot(*error[:2]) + self._farthest * abs(error[2]))
-        pace = float(np.clip((WAITS[1] - astray) / (WAITS[1] - WAITS[0]), LEAST_PACE, 1.0))
-        self._driven += pace * passed
         self._passed += passed
-        if max(self._driven, self._passed / LONGEST) >= self._settings.duration:
-            self._done = True
+        if self._passed > LONGEST * self._settings.duration(self._farthest):
+            self._stopped = ('the drive is not over after twice its time: motors too weak for '
+                             'the floor, or a caster that does not turn')
             return self._still
-        largest = self._settings.speed
-        bound = np.array([largest, largest, largest / self._farthest])
-        twist = to_body(estimate.pose[2], pace * velocity + np.clip(GAIN * error, -bound, bound))
-        wheel, steering, _ = inverse(self._robot, joints[:n], twist)
-        rates = np.roll(joint_rates, n)[:len(self._sum)]
-        lack = self._gain * (np.concatenate([wheel, steering])[:len(rates)] - rates)
-        self._sum = np.clip((self._sum + PERSISTENCE * lack * passed) * math.exp(-passed / MEMORY),
-                            -self._limit, self._limit)
-        effort = np.clip(lack + self._sum, -self._limit, self._limit)
+        effort = self._efforts(time, joints[:n], estimate, passed)
+        if self._done or self._stopped:
+            return self._still
+        rates = np.roll(joint_rates, n)[:len(effort)]
         limit = self._settings.limit
         part = float(np.clip((limit - speed) / (0.3 * limit), 0.0, 1.0))
         effort[:n][effort[:n] * rates[:n] > 0.0] *= part
         return self._channel_torques(effort)
 
-    def _contradicted(self, speed: float, error: Array) -> bool:
+    def _efforts(self, time: float, steering: Array, estimate: OdometryEstimate, passed: float
+                 ) -> Array:
+        """Return the efforts of the law, within the limits of the drive, N·m."""
+        rate = rolling_rates(self._robot, steering, estimate.twist).wheel_rate
+        sensed = Sensed(time, steering, rate, estimate.pose, estimate.twist)
+        if self._command is None:
+            self._law.reset(sensed)
+            if self._due == 0.0:
+                self._source.start(estimate)
+            self._due = time
+        if time >= self._due:
+            self._command = self._source.step(time, estimate)
+            self._due = max(self._due + COMMAND_PERIOD, time)
+        assert self._command is not None
+        self._done = self._command.done or (
+            self._command.in_zone and len(self._source.times) + 1 == len(self._source.goals))
+        try:
+            effort = self._law.step(sensed, self._command.setpoint, max(passed, 1e-3))
+        except Divergence as error:
+            self._stopped = f'the law {error}'
+            return np.zeros(self._robot.efforts)
+        self._law.prepare()
+        return np.clip(effort, -self._limit, self._limit)
+
+    def _contradicted(self, speed: float, estimate: OdometryEstimate) -> bool:
         """Stop where the robot does not do what it should; return whether it is so."""
         limit = 2.0 * self._settings.limit
-        astray = float(np.hypot(*error[:2]))
+        astray = float(np.abs(estimate.pose[:2]).max()) - 0.5 * self._settings.side
         if speed > limit:
             self._stopped = (f'the wheels move at {speed:.2f} m/s, {limit:g} at most: a motor '
                              'that does not obey, or the robot is pushed')
         elif astray > ASTRAY:
-            self._stopped = (f'the robot is {100.0 * astray:.0f} cm from where it should be: a '
-                             'motor that does not obey, an obstacle, or a wheel in the air')
+            self._stopped = (f'the robot is {100.0 * astray:.0f} cm beside its square of '
+                             f'{100.0 * self._settings.side:.0f} cm: a motor that does not obey, '
+                             'or the robot is pushed')
         return bool(self._stopped)
 
     def _rates(self, time: float, joints: Array) -> Array:

@@ -14,13 +14,7 @@ import numpy as np
 
 from c3p_description.model import Array, CasterRobot
 from c3p_experiments.commissioning.small_drive import SmallDrive
-from c3p_experiments.commissioning.wired import (
-    channels_measured,
-    efforts_of,
-    everything,
-    few,
-    robot_named,
-)
+from c3p_experiments.commissioning.wired import everything, few, robot_named
 from c3p_kinematics.commissioning.assignment import NONE, Assignment, FoundWiring
 from c3p_kinematics.commissioning.motions import WiringMotions
 from c3p_kinematics.commissioning.search import WiringError, find_wiring, settle
@@ -28,6 +22,7 @@ from c3p_kinematics.commissioning.ties import separated
 from c3p_simulation.make_plant import PlantOptions, make_plant
 from c3p_simulation.plants.plant import Plant
 from c3p_simulation.plants.sensors import SensorSettings
+from c3p_simulation.plants.wired_plant import channels_measured, efforts_of
 
 # period of the loop, s
 PERIOD = 0.01

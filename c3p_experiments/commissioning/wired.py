@@ -53,22 +53,6 @@ def robot_named(name: str) -> CasterRobot:
 Fault = Callable[[CasterRobot, np.random.Generator, Assignment], Assignment]
 
 
-def channels_measured(wiring: Assignment, joints: Array) -> Array:
-    """Return the angles of the encoder channels by those of the joints (2n,), rad."""
-    measured = np.empty(len(joints))
-    measured[wiring.encoder_of] = (joints - wiring.zero) / wiring.gear
-    return measured
-
-
-def efforts_of(robot: CasterRobot, wiring: Assignment, ordered: Array) -> Array:
-    """Return the effort vector of the robot by the torques of the motor channels (m,), N·m."""
-    there = wiring.motor_of != NONE
-    torque = np.zeros(2 * robot.count)
-    torque[there] = wiring.leads[there] * ordered[wiring.motor_of[there]]
-    # joints are steering axes and wheels, efforts wheels and steering axes
-    return np.roll(torque, robot.count)[:robot.efforts]
-
-
 def everything(robot: CasterRobot, rng: np.random.Generator) -> Assignment:
     """Return a draw of all orders, signs, zeros, gears and leads."""
     n = robot.count

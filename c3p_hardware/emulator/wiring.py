@@ -17,7 +17,7 @@ import numpy as np
 
 from c3p_description.caster_labels import caster_labels, caster_named, did_you_mean
 from c3p_description.model import CasterRobot
-from c3p_kinematics.commissioning.assignment import NONE, Assignment
+from c3p_kinematics.commissioning.assignment import NONE, Assignment, channels_of
 from c3p_kinematics.se2 import wrap
 
 if TYPE_CHECKING:  # needs the library of the protocol
@@ -300,6 +300,33 @@ def true_assignment(expected: EmulatedDevices, there: EmulatedDevices, robot: Ca
             shift = 2 * math.pi * (now.zero_counts - before.zero_counts) / counts
             zero[joint] = wrap(-gear[joint] * shift)
     return Assignment(encoder_of, gear, zero, motor_of, leads)
+
+
+def wired_channels(robot: CasterRobot, wiring: CardWiring) -> Assignment | None:
+    """
+    Return how the channels of a robot on topics are wired; None where all are as described.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+    wiring : CardWiring
+        Of drives at all motors and encoders at all steering axes.
+
+    Raises
+    ------
+    CardWiringError
+        As `wired`, or a robot whose channels are not those of casters with encoders.
+    """
+    from c3p_hardware.emulator.axes import EmulatedDevices
+
+    if not wiring:
+        return None
+    try:
+        channels_of(robot)
+    except ValueError as error:
+        raise CardWiringError(f'wiring: {error}') from None
+    expected = EmulatedDevices()
+    return true_assignment(expected, wired(expected, wiring, robot), robot)
 
 
 def _times(names: _Names, parameter: str, texts: Sequence[str], joint: str, kind: str) -> int:

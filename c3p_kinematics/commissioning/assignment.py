@@ -16,6 +16,10 @@ import numpy as np
 
 from c3p_description.model import Array, CasterRobot
 
+# of robots whose wiring is not found: what remains
+BY_EYE = ('turn each joint of this robot by hand, motors off, and compare it with joint_states: '
+          'docs/hardware.md, Bring-up, "By eye"')
+
 # place of a joint without a channel
 NONE = -1
 
@@ -154,10 +158,10 @@ def channels_of(robot: CasterRobot) -> ChannelNames:
         if np.any(wrong):
             joint = robot.steering_joints[int(np.argmax(wrong))]
             raise ValueError(f'{joint} {what}: the wiring is found for casters with encoders at '
-                             'both joints; compare the channels of this robot by hand')
+                             f'both joints; {BY_EYE}')
     if len(set(robot.steering_joints)) < robot.count:
         raise ValueError(f'steering joints {", ".join(robot.steering_joints)}: the wiring is '
-                         'found for pivots with one wheel each; compare the channels by hand')
+                         f'found for pivots with one wheel each; {BY_EYE}')
     motors = tuple(joint for joint, there in zip(robot.effort_joints, robot.actuated, strict=True)
                    if there)
     return ChannelNames((*robot.steering_joints, *robot.wheel_joints), motors)

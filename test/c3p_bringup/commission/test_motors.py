@@ -18,11 +18,7 @@ from c3p_bringup.commission.motors import (  # noqa: E402
     move_by_topics,
 )
 from c3p_description.reading.loader import load_casters  # noqa: E402
-from c3p_experiments.commissioning.wired import (  # noqa: E402
-    channels_measured,
-    efforts_of,
-    everything,
-)
+from c3p_experiments.commissioning.wired import everything  # noqa: E402
 from c3p_hardware.tools.parameter_file import hardware_values  # noqa: E402
 from c3p_kinematics.commissioning.assignment import joint_of_motors  # noqa: E402
 from c3p_kinematics.commissioning.motions import (  # noqa: E402
@@ -31,6 +27,7 @@ from c3p_kinematics.commissioning.motions import (  # noqa: E402
 )
 from c3p_ros.node import LATEST  # noqa: E402
 from c3p_ros.session import Session  # noqa: E402
+from c3p_simulation.plants.wired_plant import channels_measured, efforts_of  # noqa: E402
 
 C3P = load_casters('c3p')
 TOPICS = ('joint_states', 'wheel_effort')

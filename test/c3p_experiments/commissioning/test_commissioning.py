@@ -18,18 +18,11 @@ from c3p_experiments.commissioning.trial import (
     failed_trial,
     judged,
 )
-from c3p_experiments.commissioning.wired import (
-    FAULTS,
-    ROBOTS,
-    channels_measured,
-    efforts_of,
-    everything,
-    few,
-    robot_named,
-)
+from c3p_experiments.commissioning.wired import FAULTS, ROBOTS, everything, few, robot_named
 from c3p_experiments.loop.conditions import Conditions
 from c3p_kinematics.commissioning.assignment import FoundWiring, as_described
 from c3p_kinematics.commissioning.ties import parts_wrong
+from c3p_simulation.plants.wired_plant import channels_measured, efforts_of
 
 sys.path.insert(0, str(Path(__file__).parents[3] / 'scripts'))
 import write_commissioning  # noqa: E402

@@ -6,7 +6,6 @@ import pytest
 
 from c3p_experiments.commissioning.in_operation import (
     ACCUSED,
-    WiredPlant,
     drive_wrongly,
     named_wiring,
     wired_as,
@@ -14,6 +13,7 @@ from c3p_experiments.commissioning.in_operation import (
 from c3p_experiments.commissioning.wired import robot_named
 from c3p_kinematics.wiring_hypotheses import wirings
 from c3p_simulation.plants.plant import AnalyticPlant
+from c3p_simulation.plants.wired_plant import WiredPlant
 
 C3P = robot_named('c3p')
 
