@@ -128,7 +128,7 @@ def waiting_messages(subscription: Subscription, most: int) -> list[tuple[bytes,
     handle = _required(subscription, 'handle', 'to read messages many at a time')
     take = _required(handle, 'take_message', 'to read messages many at a time')
     kind = subscription.msg_type
-    found = []
+    found: list[tuple[bytes, int]] = []
     with handle:
         while len(found) < most and (taken := take(kind, True)) is not None:
             found.append((taken[0], taken[1].get('received_timestamp') or 0))
