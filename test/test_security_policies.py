@@ -120,7 +120,7 @@ def test_motors_and_the_e_stop_are_in_few_hands():
                     '/twist_mux/release', '/velocity_controller/set_parameters'):
         assert nodes_that('request', service, 'services') == set()
     # bags are recorded without commanding, and played without moving a robot
-    for node in ('recorder', 'player', 'marker'):
+    for node in ('recorder', 'player', 'marker', 'safety_monitor'):
         (profile,) = enclaves()[f'/c3p/{node}']
         assert not allowed(profile, 'topics', 'publish') & {
             '/cmd_vel', '/wheel_effort', '/goal_pose', '/e_stop', '/reference_trajectory'}
