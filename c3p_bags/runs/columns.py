@@ -122,11 +122,13 @@ def batched(messages: Iterable[tuple[str, int, bytes]], size: int = BATCH) -> It
         return Batch(topic, np.array(times, np.int64), data, np.array(places, np.int64))
 
     for place, (topic, time, data) in enumerate(messages):
-        times, kept, places = rows.setdefault(topic, ([], [], []))
+        if topic not in rows:
+            rows[topic] = [], [], []
+        times, kept, places = rows[topic]
         times.append(time)
         places.append(place)
         # sqlite3 yields views of its own memory
-        kept.append(bytes(data))
+        kept.append(data if type(data) is bytes else bytes(data))
         waiting += len(data)
         if len(times) >= size:
             yield taken(topic)

@@ -329,7 +329,7 @@ class Bag:
 
         Parameters and errors are those of `raw`.
         """
-        yield from self._entries(topics, None, False)
+        return self._entries(topics, None, False)
 
     @cached_property
     def _by_time(self) -> bool:
@@ -354,11 +354,12 @@ class Bag:
             raise BagError(f'bag {self.path}: it is closed')
         wanted = {topic for topic in self.topics if topics is None or topic in topics}
         count = 0
+        packed = self._packed
         try:
             for topic, time, data in self._merged(wanted, start, by_time):
                 if not 0 <= time <= LATEST:
                     raise ValueError(f'a message on {topic} with the time {time} ns')
-                if self._packed:
+                if packed:
                     data = unpack_some('zstd', data, MOST_BYTES)
                 count += 1
                 yield topic, time, data

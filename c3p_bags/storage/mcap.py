@@ -106,13 +106,14 @@ def messages_of_block(block: bytes, channels: dict[int, str],
     topics : collection of str, optional
         Of the channels that are added; default all.
     """
+    unpack_head = MESSAGE_HEAD.unpack_from
+    head = MESSAGE_HEAD.size
     for code, begin, end in records(block):
         # messages are frequent, channels rare
         if code == MESSAGE:
-            number, _, time, _ = MESSAGE_HEAD.unpack_from(block, begin)
-            topic = channels.get(number)
-            if topic is not None:
-                yield topic, time, block[begin + MESSAGE_HEAD.size:end]
+            number, _, time, _ = unpack_head(block, begin)
+            if number in channels:
+                yield channels[number], time, block[begin + head:end]
         elif code == CHANNEL:
             number, topic = topic_of(block[begin:end])
             if topics is None or topic in topics:

@@ -78,8 +78,11 @@ class McapFile:
         """
         wanted = set(topics)
         found = self._sorted(wanted, start) if by_time else read_mcap(self.path, wanted)
+        if start is None:
+            yield from found
+            return
         for topic, time, data in found:
-            if start is None or time >= start:
+            if time >= start:
                 yield topic, time, data
 
     def _sorted(self, wanted: Collection[str], start: int | None
