@@ -46,7 +46,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = ROOT / 'README.md', ROOT / 'docs' / 'experiments.md'
 OTHERS = tuple(ROOT / 'docs' / f'{name}.md' for name in (
     'controllers', 'fewer_motors', 'limits', 'predictive', 'real_robots', 'robots',
-    'slip_and_faults', 'traction'))
+    'slip_and_faults', 'traction', 'papers/el_shenawy'))
 DATA = ROOT / 'docs' / 'figures.json'
 # laws of the suite: heading of their column, the default law first
 CONTROLLERS = {name: law_named(name).title or name for name in reversed(BUILT_IN)}
