@@ -1,45 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The predictive controller's solver against CasADi with IPOPT, on the problems of one drive.
+The solver of the predictive controller against IPOPT, fatrop and Crocoddyl, on one drive.
 
 The drive is 4 m from exactly singular steering with the encoders of the C3P. Each of its planning
 problems is solved once more by the controller's solver, from the same first guess, and a sample of
-them to the end by IPOPT (interior points, exact Hessians, same guess) on a model written down
-independently in CasADi. Printed are the medians and 99th percentiles of the times, and how much
-cost the few iterations leave on the table.
+them to the end by the solvers of others (`predictive_peers.py`). Printed are the medians and 99th
+percentiles of the times, and how much cost the few iterations leave on the table; with ``--many``
+also the longest of that number of solves, each from a start with noise.
 
-    pip install casadi
-    python benchmarks/bench_predictive.py [--sample 25]
+    pip install casadi crocoddyl
+    python benchmarks/bench_predictive.py [--sample 25] [--many 100000]
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 import time
-from pathlib import Path
 
 import numpy as np
 from measuring import Figure, beside, spread
+from predictive_peers import PEERS
 
 from c3p_controller.goals.path_controller import PathController, PathGains
-from c3p_controller.predictive._kernels import ALIGNMENT_SPEED, RIPPLE_RATE
 from c3p_controller.predictive.controller import PredictiveController, PredictiveSettings
-from c3p_controller.predictive.states import (
-    ALIGNMENT,
-    RIPPLE,
-    TORQUE,
-    TORQUE_RATE,
-    WEIGHTS,
-)
 from c3p_description.reading.loader import load
 from c3p_experiments.loop.closed_loop import Held, run_loop
 from c3p_experiments.loop.command_sources import GoalSource
 from c3p_simulation.plants.plant import AnalyticPlant
 from c3p_simulation.plants.sensors import SensedPlant, SensorSettings
 
-# casadi_model.py stands there, for its other user
-sys.path.insert(0, str(Path(__file__).parents[1] / 'scripts'))
+# of a start in `longest`: m and rad of poses and steering, m/s and rad/s of twists
+NOISE = 1e-4
 
 
 class Recording(PredictiveController):
@@ -95,96 +86,65 @@ def ours(law):
     return np.array(times), np.array(busy), np.array(costs)
 
 
-def casadi_solver(law):
-    """Return IPOPT on the same problem, as a function of a problem of `Recording`."""
-    import casadi as ca
-    from casadi_model import motion
+def longest(law, count):
+    """Return percentiles 50, 99, 99.9 and 100 of the processor times of `count` solves, s."""
+    state, planner = law._state, law._planner
+    plan = state.plan
+    rng = np.random.default_rng(0)
+    busy = np.empty(count)
+    for k in range(count):
+        start, torques, rows, wrench, before = law.problems[k % len(law.problems)]
+        state.start[:] = start + NOISE * rng.standard_normal(len(start))
+        plan.torques[:], plan.before[:] = torques, before
+        plan.rows[:], law.observer.wrench[:] = rows, wrench
+        used = time.thread_time()
+        planner.steps.solve(state.block, planner.sizes, law.observer.model,
+                            law.settings.iterations)
+        busy[k] = time.thread_time() - used
+    return np.percentile(busy, [50, 99, 99.9, 100])
 
-    robot, plan = law.robot, law._state.plan
-    steps, dt, weights = len(plan.dt), float(plan.dt[0]), plan.weights
-    n = robot.count
-    losses = robot.losses.copy()
-    losses[:, 5] = law.settings.friction_smoothing
-    rate = motion(robot, losses)
-    x, tau, wrench, row = ca.SX.sym('x', 6 + n), ca.SX.sym('t', n), ca.SX.sym('w', 3), ca.SX.sym(
-        'r', 7)
-    half = x + 0.5 * dt * rate(x, tau, wrench)
-    step = ca.Function('step', [x, tau, wrench], [x + dt * rate(half, tau, wrench)])
-    c, s = ca.cos(row[6]), ca.sin(row[6])
-    dx, dy = x[0] - row[0], x[1] - row[1]
-    cf, sf = ca.cos(x[2]), ca.sin(x[2])
-    ex = cf * x[3] - sf * x[4] - row[3]
-    ey = sf * x[3] + cf * x[4] - row[4]
-    errors = ca.vertcat(c * dy - s * dx, c * dx + s * dy, x[2] - row[2], c * ey - s * ex,
-                        c * ex + s * ey, x[5] - row[5])
-    weight = ca.SX.sym('q', WEIGHTS)
-    cost = 0.5 * ca.sum1(weight[:6] * errors**2)
-    for i in range(n):
-        hx, hy = robot.geometry[i, :2]
-        cr, sr = ca.cos(row[2]), ca.sin(row[2])
-        vx, vy = row[3] - row[5] * (sr * hx + cr * hy), row[4] + row[5] * (cr * hx - sr * hy)
-        square = vx**2 + vy**2
-        part = square / (square + ALIGNMENT_SPEED**2)
-        # 2 sin²(Δ/2) = 1 − cos Δ
-        angle = x[2] + x[6 + i] + np.pi / 2 - ca.atan2(vy, vx + 1e-12)
-        cost += weight[ALIGNMENT] * part * (1 - ca.cos(angle))
-    cost += weight[RIPPLE] * RIPPLE_RATE**2 * (
-        ca.sqrt(1 + ((x[5] - row[5]) / RIPPLE_RATE)**2) - 1)
-    stage = ca.Function('stage', [x, row, weight], [cost])
 
-    start, push, rows = ca.MX.sym('x0', 6 + n), ca.MX.sym('w', 3), ca.MX.sym('rows', 7, steps + 1)
-    before = ca.MX.sym('b', n)
-    torques, now, total = ca.MX.sym('u', n, steps), start, 0.0
-    for k in range(steps):
-        total += 0.5 * dt * weights[k, TORQUE] * ca.sumsqr(torques[:, k])
-        change = torques[:, k] - (torques[:, k - 1] if k else before)
-        total += 0.5 * weights[k, TORQUE_RATE] / dt * ca.sumsqr(change)
-        now = step(now, torques[:, k], push)
-        scale = dt if k + 1 < steps else 1.0
-        total += scale * stage(now, rows[:, k + 1], weights[k + 1])
-    solver = ca.nlpsol('solver', 'ipopt', {
-        'x': ca.vec(torques), 'f': total,
-        'p': ca.vertcat(start, push, before, ca.vec(rows))},
-        {'ipopt.print_level': 0, 'print_time': 0, 'ipopt.warm_start_init_point': 'yes',
-         'ipopt.tol': 1e-6, 'ipopt.sb': 'yes'})
-    limit = np.tile(law.limit, steps)
-
-    def solve(state, torques, rows, wrench, before):
-        begin = time.perf_counter()
-        found = solver(x0=torques.ravel(), lbx=-limit, ubx=limit,
-                       p=np.concatenate([state, wrench, before, rows.ravel()]))
-        return time.perf_counter() - begin, float(found['f'])
-
-    return solve
+def peers(law):
+    """Return the solvers of others that are installed, by name."""
+    found = {}
+    for name, make in PEERS.items():
+        try:
+            found[name] = make(law)
+        except ImportError:
+            print(f'no {name}: pip install casadi crocoddyl')
+    return found
 
 
 def figures(quick: bool = False) -> list[Figure]:
     """Return the median solve beside IPOPT, and the 99th percentile of the processor time."""
     law = record(load('c3p'))
-    _, busy, _ = ours(law)
+    _, busy, costs = ours(law)
     chosen = np.unique(np.linspace(0, len(busy) - 1, 8 if quick else 25).astype(int))
     # quartiles of the percentile by splitting the problems into five
     tails = [np.percentile(1e3 * busy[k::5], 99) for k in range(5)]
     found = [Figure('predictive solve, processor time, p99', 'ms', spread(tails), bar=0.4)]
-    try:
-        solve = casadi_solver(law)
-    except ImportError:
-        return found
-    peer = []
-    for k in chosen:
-        begin = time.process_time()
-        solve(*law.problems[k])
-        peer.append(time.process_time() - begin)
-    return [beside('predictive solve of a drive', {'ours': busy[chosen],
-                                                   'IPOPT': np.array(peer)}, 'ours',
-                   'IPOPT', unit='ms', title='CasADi + IPOPT, to the end'), *found]
+    beside_others, optimum = [], np.full(len(chosen), np.inf)
+    for name, solve in peers(law).items():
+        peer = [solve(*law.problems[k]) for k in chosen]
+        optimum = np.minimum(optimum, [one.cost for one in peer])
+        beside_others.append(beside(
+            'predictive solve of a drive', {'ours': busy[chosen], name: np.array([
+                one.busy for one in peer])}, 'ours', name, unit='ms', title=f'{name}, to the end'))
+    if beside_others:
+        excess = 100.0 * (costs[chosen] / np.maximum(np.minimum(optimum, costs[chosen]), 1e-9)
+                          - 1.0)
+        found.append(Figure('cost of its plans above the best known, p90', '%',
+                            spread([np.percentile(excess, 90)]), bar=1.0))
+    return [*beside_others, *found]
 
 
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
-    parser.add_argument('--sample', type=int, default=25, help='problems that IPOPT solves')
-    sample = parser.parse_args().sample
+    parser.add_argument('--sample', type=int, default=25, help='problems that others solve')
+    parser.add_argument('--many', type=int, default=0, help='solves of which the longest counts')
+    arguments = parser.parse_args()
+    sample, many = arguments.sample, arguments.many
     law = record(load('c3p'))
     times, busy, costs = ours(law)
     print(f'{len(times)} problems, {len(law._state.plan.dt)} steps, {law.robot.count} wheels')
@@ -192,21 +152,23 @@ def main() -> None:
     for name, value in (('by the clock', times), ('processor', busy)):
         print(f'{"box-DDP, as controlling: " + name:40} p50 {1e3 * np.median(value):8.3f} ms   '
               f'p99 {1e3 * np.percentile(value, 99):8.3f} ms   max {1e3 * value.max():8.3f} ms')
-    try:
-        solve = casadi_solver(law)
-    except ImportError:
-        print('no peer: pip install casadi')
-        return
+    if many:
+        print(f'{many} solves, processor: p50, p99, p99.9 and longest '
+              + ', '.join(f'{1e3 * value:.3f}' for value in longest(law, many)) + ' ms')
     # the first second is where the singularity is; the rest is driving
     chosen = np.unique(np.linspace(0, len(times) - 1, sample).astype(int))
-    peer = np.array([solve(*law.problems[k]) for k in chosen])
-    print(f'{"CasADi + IPOPT, to the end":40} p50 {1e3 * np.median(peer[:, 0]):8.3f} ms   '
-          f'p99 {1e3 * np.percentile(peer[:, 0], 99):8.3f} ms')
-    print(f'ratio of the medians {np.median(peer[:, 0]) / np.median(times[chosen]):.0f}')
-    excess = costs[chosen] / np.maximum(peer[:, 1], 1e-9) - 1.0
-    print(f'cost above the optimum that IPOPT finds: median {100 * np.median(excess):.2f} %, '
-          f'p90 {100 * np.percentile(excess, 90):.1f} %, IPOPT worse in '
-          f'{int((excess < -1e-3).sum())} of {len(chosen)}')
+    for name, solve in peers(law).items():
+        peer = [solve(*law.problems[k]) for k in chosen]
+        taken, busy_peer, cost, iterations = map(np.array, zip(*peer, strict=True))
+        print(f'{name + ", to the end":40} p50 {1e3 * np.median(taken):8.3f} ms   '
+              f'p99 {1e3 * np.percentile(taken, 99):8.3f} ms   '
+              f'iterations {np.median(iterations):.0f} ({iterations.min()} to '
+              f'{iterations.max()})')
+        excess = costs[chosen] / np.maximum(cost, 1e-9) - 1.0
+        print(f'    ratio of the medians {np.median(busy_peer) / np.median(busy[chosen]):.0f}; '
+              f'our cost above its: median {100 * np.median(excess):.2f} %, '
+              f'p90 {100 * np.percentile(excess, 90):.2f} %, largest {100 * excess.max():.2f} %; '
+              f'it is worse in {int((excess < -1e-3).sum())} of {len(chosen)}')
 
 
 if __name__ == '__main__':
