@@ -71,9 +71,8 @@ def factor_inwards(a: np.ndarray, l: np.ndarray, n: int) -> int:
     """
     Write the lower factor of ``A = Lᵀ L``; return −1, or the row that has no inertia.
 
-    Eliminated from the last freedom to the first. Where each body has a greater number than the
-    one that carries it, L has the zeros of A, and freedoms that do not carry each other are
-    skipped (Featherstone, Rigid Body Dynamics Algorithms, section 6.5).
+    Where each body has a greater number than the one that carries it, L has the zeros of A, and
+    they are skipped (Featherstone, Rigid Body Dynamics Algorithms, section 6.5).
     """
     for i in range(n):
         for j in range(i + 1):
@@ -87,7 +86,6 @@ def factor_inwards(a: np.ndarray, l: np.ndarray, n: int) -> int:
         over = 1.0 / pivot
         for j in range(k):
             l[k, j] *= over
-        # rows as a whole, by vector instructions
         for i in range(k):
             part = l[k, i]
             if part != 0.0:
@@ -99,9 +97,9 @@ def factor_inwards(a: np.ndarray, l: np.ndarray, n: int) -> int:
 @kernel
 def backward_rows(l: np.ndarray, rows: np.ndarray, beside: np.ndarray, m: int, n: int) -> None:
     """
-    Replace each of the m `rows` by the solution of ``Lᵀ x' = x``, four rows at a time.
+    Replace each of the m `rows` by the solution of ``Lᵀ x' = x``, four at a time side by side.
 
-    `beside` (n, 4) is work memory, in which the rows stand side by side for vector instructions.
+    `l` (n, n) is the factor L, `beside` (n, 4) work memory for vector instructions.
     """
     for first in range(0, m, 4):
         count = min(4, m - first)
