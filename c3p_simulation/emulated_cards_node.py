@@ -45,7 +45,6 @@ class EmulatedCardsNode(SuiteNode):
     def __init__(self, **options: Any) -> None:
         """Switch the cards on."""
         super().__init__('emulated_cards', HERE / 'plant_parameters.yaml',
-                         HERE / 'wiring_parameters.yaml',
                          HERE / 'emulated_cards_parameters.yaml', **options)
         values = self.parameters.value
         # the cards count and delay; the robot itself publishes true angles

@@ -51,7 +51,6 @@ class SimulationNode(SuiteNode):
         """Create plant, gate, publishers and subscriptions, and start time."""
         here = Path(__file__)
         super().__init__('simulation', here.with_name('plant_parameters.yaml'),
-                         here.with_name('wiring_parameters.yaml'),
                          here.with_name('simulation_parameters.yaml'), **options)
         values = self.parameters.value
         self._own_clock = values.publish_clock
