@@ -45,8 +45,8 @@ AT_REST = 0.1
 # shortest time over which a speed is measured, s
 SPEED_WINDOW = 0.08
 
-# torque over the largest one of the small motions, at most
-OVER = 1.0
+# torque by the largest one of the small motions, at most: there one motor alone moves the robot
+OVER = 0.6
 
 # longest step that is taken as one of the drive, s
 LONGEST_STEP = 0.1
