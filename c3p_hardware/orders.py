@@ -12,12 +12,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from c3p_hardware.canopen.cia402 import MODE_CSV, SET_BRAKE
-from c3p_hardware.canopen.process_data import (
-    BRAKED_COMMAND,
-    DRIVE_COMMAND,
-    VELOCITY_COMMAND,
-)
+from c3p_hardware.canopen.brake_output import BRAKED_COMMAND, SET_BRAKE
+from c3p_hardware.canopen.cia402 import MODE_CSV
+from c3p_hardware.canopen.process_data import DRIVE_COMMAND, VELOCITY_COMMAND
 from c3p_hardware.devices import Drive
 from c3p_hardware.settings import DriveSettings
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
+from c3p_hardware.canopen.brake_output import BRAKED_COMMAND
 from c3p_hardware.canopen.bus_load import axes_load
 from c3p_hardware.canopen.cia402 import MODE_CST, MODE_CSV
 from c3p_hardware.canopen.process_data import (
-    BRAKED_COMMAND,
     DRIVE_COMMAND,
     MAX_CHANNEL,
     MAX_NODE_ID,

@@ -252,9 +252,6 @@ class FaultReset:
         return ControlwordCommand.FAULT_RESET.word
 
 
-# bit of the digital outputs (60FEh:1) and of their mask (60FEh:2): 1 closes the holding brake
-SET_BRAKE = 1 << 0
-
 MODE_CSV = 9
 MODE_CST = 10
 # values of 6060h and 6061h

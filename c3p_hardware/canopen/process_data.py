@@ -164,7 +164,6 @@ TORQUE_ACTUAL = Entry(0x6077, 0, 16, True, 'torque actual value')
 CONTROLWORD = Entry(0x6040, 0, 16, False, 'controlword')
 TARGET_TORQUE = Entry(0x6071, 0, 16, True, 'target torque')
 TARGET_VELOCITY = Entry(0x60FF, 0, 32, True, 'target velocity')
-DIGITAL_OUTPUTS = Entry(0x60FE, 1, 32, False, 'digital outputs')
 MODE_DISPLAY = Entry(0x6061, 0, 8, True, 'modes of operation display')
 ERROR_CODE = Entry(0x603F, 0, 16, False, 'error code')
 LINK_VOLTAGE = Entry(0x6079, 0, 32, False, 'DC link circuit voltage')
@@ -178,8 +177,6 @@ DRIVE_SAMPLE = PdoLayout('DRIVE_SAMPLE', (STATUSWORD, POSITION_ACTUAL, TORQUE_AC
 DRIVE_COMMAND = PdoLayout('DRIVE_COMMAND', (CONTROLWORD, TARGET_TORQUE))
 # the same in the velocity mode: controlword, counts per second
 VELOCITY_COMMAND = PdoLayout('VELOCITY_COMMAND', (CONTROLWORD, TARGET_VELOCITY))
-# DRIVE_COMMAND of a drive with a holding brake
-BRAKED_COMMAND = PdoLayout('BRAKED_COMMAND', (CONTROLWORD, TARGET_TORQUE, DIGITAL_OUTPUTS))
 # from an absolute encoder at every SYNC: counts, alarms, warnings
 ENCODER_SAMPLE = PdoLayout('ENCODER_SAMPLE', (ENCODER_POSITION, ENCODER_ALARMS, ENCODER_WARNINGS))
 

@@ -13,12 +13,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from c3p_hardware.canopen.brake_output import SET_BRAKE
 from c3p_hardware.canopen.cia402 import (
     INTERNAL_LIMIT,
     MODE_CST,
     MODE_CSV,
     REMOTE,
-    SET_BRAKE,
     TARGET_FOLLOWED,
     VOLTAGE_ENABLED,
     WARNING,

@@ -17,6 +17,7 @@ from typing import Any
 
 import canopen
 
+from c3p_hardware.canopen.brake_output import SET_BRAKE
 from c3p_hardware.canopen.cia301 import (
     PROFILE_DRIVE,
     PROFILE_ENCODER,
@@ -29,7 +30,6 @@ from c3p_hardware.canopen.cia301 import (
 )
 from c3p_hardware.canopen.cia402 import (
     MODE_CSV,
-    SET_BRAKE,
     AbortOption,
     FaultReactionOption,
     QuickStopOption,

@@ -16,8 +16,8 @@ from rclpy.qos import (
 
 # nodes that subscribe to everything and stop nothing: those of the suite, and usual tools
 OBSERVERS = frozenset({'dashboard', 'recorder', 'player', 'teleop_keyboard', 'view', 'marker',
-                       'safety_monitor', 'drive_client', 'excitation', 'rosbag2_recorder', 'foxglove_bridge',
-                       'rosbridge_websocket', 'rviz', 'rviz2', 'plotjuggler'})
+                       'safety_monitor', 'drive_client', 'excitation', 'rosbag2_recorder',
+                       'foxglove_bridge', 'rosbridge_websocket', 'rviz', 'rviz2', 'plotjuggler'})
 
 # what the publishers of the page offer, in the terms of the graph, which has ∞ for no limit
 OFFERED = QoSProfile(depth=1, deadline=Infinite, lifespan=Infinite,

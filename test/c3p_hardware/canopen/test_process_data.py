@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from c3p_hardware.canopen import process_data as pd
+from c3p_hardware.canopen.brake_output import BRAKED_COMMAND
 from c3p_hardware.canopen.process_data import DriveUnits
 
-LAYOUTS = [pd.BRAKED_COMMAND, pd.DRIVE_SAMPLE, pd.DRIVE_COMMAND, pd.VELOCITY_COMMAND,
+LAYOUTS = [BRAKED_COMMAND, pd.DRIVE_SAMPLE, pd.DRIVE_COMMAND, pd.VELOCITY_COMMAND,
            pd.ENCODER_SAMPLE,
            pd.drive_health()]
 BY_NAME = pytest.mark.parametrize('layout', LAYOUTS, ids=lambda layout: layout.name)

@@ -8,8 +8,8 @@ import canopen
 import pytest
 from canopen.objectdictionary import datatypes as t
 
+from c3p_hardware.canopen.brake_output import BRAKED_COMMAND
 from c3p_hardware.canopen.process_data import (
-    BRAKED_COMMAND,
     DRIVE_COMMAND,
     DRIVE_SAMPLE,
     ENCODER_SAMPLE,
