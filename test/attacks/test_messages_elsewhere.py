@@ -29,6 +29,8 @@ from synthetic import topics_of  # noqa: E402
 from wired import LIMIT, Wired, deliver  # noqa: E402
 
 from c3p_bags.player.player_node import PlayerNode  # noqa: E402
+from c3p_bags.promises.polled_topics import TopicBatch  # noqa: E402
+from c3p_bags.promises.safety_monitor_node import SafetyMonitorNode  # noqa: E402
 from c3p_bags.recorder.recorder_node import RecorderNode  # noqa: E402
 from c3p_bags.storage.bag_writer import BagWriter  # noqa: E402
 from c3p_bringup.drive_client import DriveClient  # noqa: E402
@@ -199,6 +201,34 @@ def test_a_tricycle_drives_over_rough_ground_afterwards(wired, kind):
         advance()
     assert node.run.distance > before and not node.run.ended
     assert np.isfinite(node.run.state.position).all()
+
+
+def test_the_safety_monitor_judges_afterwards(wired, monkeypatch):
+    node = wired.add(SafetyMonitorNode)
+    rng = np.random.default_rng(SEED)
+    names = [*C3P.effort_places]
+    effort = JointState(name=names, effort=[2.0 * float(C3P.effort_limit[0])] * len(names))
+    effort.header.frame_id = 'base_link'
+    good = serialize_message(effort)
+
+    def look(data):
+        # it takes what the middleware has kept, without an executor
+        batches = [TopicBatch(topic, kind, data, [0] * len(data))
+                   for topic, (kind, _) in node._topics._kinds.items()]
+        monkeypatch.setattr(node._topics, 'taken', lambda: batches)
+        wired.time += PERIOD
+        node._poll()
+
+    for _ in range(200):
+        damaged = bytearray(good)
+        for place in rng.integers(0, len(good), 6):
+            damaged[place] = rng.integers(256)
+        noise = rng.integers(0, 256, rng.integers(0, 90), np.uint8).tobytes()
+        look([b'', noise, bytes(damaged), good[:rng.integers(len(good))]])
+    node._broken.clear()
+    for _ in range(8):
+        look([good])
+    assert list(node._broken) == ['torque-limits']
 
 
 def test_markers_are_drawn_afterwards(wired):

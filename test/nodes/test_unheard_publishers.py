@@ -89,11 +89,12 @@ def assert_each_input_is_watched(bench, node, stranger):
                    for topic in topics)
 
 
-# those that subscribe from the start; the player publishes, markers subscribe once they are seen
+# those that subscribe from the start; the player publishes, markers subscribe once they are seen,
+# and the safety monitor reads its topics itself
 @pytest.mark.real_time
 @pytest.mark.timeout(200)
 @pytest.mark.parametrize('name', [name for name in NODES if name not in (
-    'player', 'marker', 'rough_ground')])
+    'player', 'marker', 'rough_ground', 'safety_monitor')])
 def test_each_input_of_each_node_is_watched(open_bench, stranger, name, tmp_path):
     for options in contracts().VARIANTS.get(name, ({},)):
         if name == 'recorder':
