@@ -35,9 +35,9 @@ class ConstrainedDynamics:
         Baumgarte's: ``B q̈ = ġ − Ḃq̇ − 2ω (B q̇ − g) − ω² e``; 0 for none.
     generated : bool
         Straight-line code for this system, compiled at the first call (1 to 3 s): the same results
-        to rounding, about four times as fast. States in which the rows are not clearly
-        independent, or A is nearly singular, and systems with more than 30 000 operations use the
-        general solver.
+        to rounding, two to four times as fast in compiled loops. States in which the rows are not
+        clearly independent, or A is nearly singular, and systems with more than 30 000 operations
+        use the general solver.
 
     Raises
     ------
