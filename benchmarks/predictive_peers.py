@@ -36,8 +36,9 @@ from c3p_description.model import Array
 # casadi_model.py stands there, for its other user
 sys.path.insert(0, str(Path(__file__).parents[1] / 'scripts'))
 
-# of the change of the cost between iterations at which each is done
+# of the optimality at which the interior points are done, and of the expected change of the cost
 TOLERANCE = 1e-6
+LEAST_CHANGE = 1e-10
 ITERATIONS = 500
 
 
@@ -183,7 +184,7 @@ def fatrop(law: PredictiveController) -> Solver:
         guess = [first[0]]
         for torque in torques:
             first.append(np.concatenate([
-                np.ravel(problem.step(first[-1][:6 + n], torque, wrench)), torque]))
+                problem.step(first[-1][:6 + n], torque, wrench).full().ravel(), torque]))
             guess += [torque, first[-1]]
         return _timed(solver, x0=np.concatenate(guess), lbx=-limit, ubx=limit, lbg=0.0, ubg=0.0,
                       p=np.concatenate([state, before, wrench, rows.ravel()]))
@@ -230,11 +231,11 @@ def crocoddyl(law: PredictiveController) -> Solver:
 
         def calc(self, data: Any, x: Array, u: Array | None = None) -> None:  # noqa: ANN401
             found, cost = value(x, np.zeros(n) if u is None else u, *self.parts)
-            data.xnext, data.cost = np.ravel(found), float(cost)
+            data.xnext, data.cost = found.full().ravel(), float(cost)
 
         def calcDiff(self, data: Any, x: Array,  # noqa: ANN401, N802 (Crocoddyl's name)
                      u: Array | None = None) -> None:
-            slope, gradient, hessian = map(np.array, slopes(
+            slope, gradient, hessian = (one.full() for one in slopes(
                 x, np.zeros(n) if u is None else u, *self.parts))
             data.Fx, data.Fu = slope[:, :size], slope[:, size:]
             data.Lx, data.Lu = np.ravel(gradient[:size]), np.ravel(gradient[size:])
@@ -252,11 +253,11 @@ def crocoddyl(law: PredictiveController) -> Solver:
         path = [np.concatenate([state, before])]
         for torque in torques:
             path.append(np.concatenate([
-                np.ravel(problem.step(path[-1][:6 + n], torque, wrench)), torque]))
+                problem.step(path[-1][:6 + n], torque, wrench).full().ravel(), torque]))
         shooting = cr.ShootingProblem(path[0], [interval(k) for k in range(steps)],
                                       interval(steps))
         solver = cr.SolverBoxFDDP(shooting)
-        solver.th_stop = TOLERANCE
+        solver.th_stop = LEAST_CHANGE
         begin, used = time.perf_counter(), time.process_time()
         solver.solve(path, list(torques), ITERATIONS, True)
         return Solved(time.perf_counter() - begin, time.process_time() - used, solver.cost,

@@ -46,7 +46,7 @@ class ConstrainedDynamics:
 
     Notes
     -----
-    Nothing is checked and nothing raised in a call: see `rank`, `disagreement` and `fine`. The
+    Numbers are not checked in a call: see `rank`, `disagreement` and `fine`. The
     rank counts in the metric of A, where a heavy body's rows are small.
 
     Examples
@@ -91,8 +91,14 @@ class ConstrainedDynamics:
         Parameters
         ----------
         q, qd, tau : (n,) arrays
+            Contiguous arrays of floats are read where they are, others are copied first.
         time : float, s
             Since driven constraints began.
+
+        Raises
+        ------
+        ValueError
+            A vector of another length.
         """
         try:
             if self._code is not None and self._code.single(q, qd, tau, time, *self._room):
@@ -100,6 +106,8 @@ class ConstrainedDynamics:
                 return self._found
             empty = self._solve(q, qd, tau, time, *self._fixed)
         except TypeError:
+            if q is self._q:
+                raise
             # lists, columns of matrices, whole numbers
             empty = kernels.MISFIT
         if empty == kernels.MISFIT:
