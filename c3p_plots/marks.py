@@ -16,7 +16,7 @@ from c3p_description.model import Array
 # places of a panel that are compared, and its parts along x with at most one marker a line
 PLACES = 480
 PARTS = 10
-# lines that are closer than this, fraction of the height of a panel, are not told apart by eye
+# lines that are closer than this, fraction of the height of a panel, look like one
 CLOSE = 0.02
 
 
@@ -40,7 +40,8 @@ def crossings(heights: Array) -> list[Array]:
     Parameters
     ----------
     heights : (n, k) array
-        Of lines at common places, fractions of the height of the panel; nan where there is none.
+        Of lines at common places, fractions of the height of the panel; nan beyond the ends of a
+        line.
 
     Examples
     --------
@@ -61,7 +62,7 @@ def crossings(heights: Array) -> list[Array]:
 
 
 def _is_sparse(line: Line2D) -> bool:
-    """Return whether a line has the markers of `caster_marks`: parts of its length."""
+    """Return whether a line has the markers of `caster_marks`, at parts of its length."""
     every = line.get_markevery()
     return isinstance(every, tuple) and isinstance(every[0], float)
 

@@ -83,10 +83,13 @@ def body_table(robot: CasterRobot) -> Markup:
     return table(('part', ''), rows, left=2)
 
 
-def note_table(notes: Sequence[Note]) -> Markup:
-    """Return what was doubtful or assumed, with the remedy; '' without a note."""
+def note_table(notes: Sequence[Note], warnings: Sequence[str] = ()) -> Markup:
+    """Return what was doubtful or assumed, with the remedy, and `warnings` that no note has."""
     rows = [(level_name(note.kind, 'warn' if note.kind == 'warning' else 'ok'), note.field,
              shown(note.value), note.text) for note in notes]
+    noted = {note.text for note in notes}
+    rows += [(level_name('warning', 'warn'), '–', '–', text) for text in warnings
+             if text not in noted]
     return sentences(('kind', 'field', 'value in use', 'reason, and how to give another'),
                      rows) if rows else Markup()
 

@@ -65,14 +65,14 @@ def answers(check: RobotCheck) -> list[Answer]:
     """Return the answers at the top of the page and of the text on the terminal."""
     robot = check.robot
     ability = check.ability
-    warned = [note for note in check.notes if note.kind == 'warning']
-    assumed = len(check.notes) - len(warned)
+    warned = len(check.warnings)
+    assumed = sum(note.kind != 'warning' for note in check.notes)
     read = Answer(
         'What was read?', f'{robot.count} casters, {int(robot.driven.sum())} driven, '
         + (f'{int(robot.steered.sum())} steered, ' if robot.steered.any() else '')
         + f'{robot.total_mass:.3g} kg', (
-            f'{_count(len(warned), "warning")}, {_count(assumed, "assumption")}.'
-            if check.notes else 'Every number is from the file.'),
+            f'{_count(warned, "warning")}, {_count(assumed, "assumption")}.'
+            if check.notes or warned else 'Every number is from the file.'),
         'note' if warned else 'good', 'read')
     freedoms = Answer(
         'What do the motors control?', f'{ability.freedoms} of 3 freedoms', ability.summary,
@@ -129,7 +129,7 @@ def sections(check: RobotCheck) -> list[Passage]:
                 joined([facts.caster_table(robot, ability), facts.body_table(robot)])),
         Passage('assumed', 'Warnings and assumptions', 'What the file does not state, or states '
                 'in a form that is not used.' if check.notes else 'The file states every number; '
-                'nothing was assumed.', None, facts.note_table(check.notes)),
+                'nothing was assumed.', None, facts.note_table(check.notes, check.warnings)),
         Passage('singular', 'Singular postures', f'{ability.summary} {_singular_text(check)}',
                 singular_figure(robot) if _has_singular(robot) else None),
         Passage('ability', 'Reachable accelerations', 'Within the torques of the motors and the '

@@ -38,8 +38,11 @@ const Robot = (() => {
       text(p, words, colour, dx, dy, bold) {
         const q = at(p);
         g.font = `${bold ? "bold " : ""}12px system-ui,sans-serif`;
-        g.lineWidth = 3; g.strokeStyle = css("paper"); g.strokeText(words, q[0] + dx, q[1] + dy);
-        g.fillStyle = colour; g.fillText(words, q[0] + dx, q[1] + dy);
+        /* what is inside has its words inside, too */
+        const last = width - g.measureText(words).width - 3;
+        const x = q[0] <= width ? Math.min(q[0] + dx, last) : q[0] + dx;
+        g.lineWidth = 3; g.strokeStyle = css("paper"); g.strokeText(words, x, q[1] + dy);
+        g.fillStyle = colour; g.fillText(words, x, q[1] + dy);
       },
       arrow(from, to, colour, wide) {
         const a = at(from), b = at(to), angle = Math.atan2(b[1] - a[1], b[0] - a[0]);

@@ -88,6 +88,9 @@ def test_a_motor_stronger_than_its_tyre_is_a_warning(tmp_path):
                      'casters.torque_limit=100')
     assert max(found['torque_bound_nm']) < 2.0
     assert 'controllers use the smaller' in found['warnings'][0]
+    # the page counts and lists what the terminal does
+    page = next(tmp_path.rglob('robot.html')).read_text()
+    assert '1 warning, ' in page and page.count('controllers use the smaller') == 1
 
 
 def test_a_plant_that_is_missing_is_named_and_fails(tmp_path, short, monkeypatch, capsys):

@@ -35,14 +35,22 @@ def test_the_battery_is_the_same_each_time():
 
 
 def test_drives_of_workers_are_in_the_order_of_the_battery(monkeypatch):
+    calls = []
+
+    def compute(function, arguments):
+        calls.append(len(arguments))
+        return [function(*given) for given in reversed(arguments)]
+
     @contextmanager
     def backwards(workers):
-        yield lambda function, arguments: [function(*given) for given in reversed([*arguments])]
+        yield compute
 
     monkeypatch.setattr(check, 'computing', backwards)
     monkeypatch.setattr(check, 'drive', lambda bench, task, pace: task)
     assert [*check._in_processes([('bench', k, PACE) for k in range(5)], 2)] == [
         0, 1, 2, 3, 4]
+    # the first compiles for all of them
+    assert calls == [1, 4]
     assert [*check._in_processes([], 2)] == []
 
 
