@@ -21,11 +21,16 @@ NAME = 'c3p'
 def odometry() -> None:
     """Compile odometry with its monitors, and inverse dynamics: half of what a drive needs."""
     from c3p_dynamics.caster_dynamics import inverse_dynamics
+    from c3p_kinematics.joint_channels import JointChannels
     from c3p_kinematics.odometry import Odometry
+    from c3p_kinematics.sample_times import Repetition
     from c3p_kinematics.se2 import compose
 
     casters, zero = load_casters(NAME), np.zeros(3)
     Odometry(casters).warm_up()
+    # what velocity_controller compares samples with; both compile where they are made
+    JointChannels(casters)
+    Repetition(casters.count)
     inverse_dynamics(casters, np.zeros(casters.count), zero, zero)
     compose(zero, zero)
 
