@@ -9,6 +9,7 @@ from typing import Any
 
 from c3p_description.model import ArrayField, CasterRobot
 from c3p_description.reading.loader import load_casters
+from c3p_hardware.emulator.wiring import CardWiring, wired_channels
 from c3p_kinematics.commissioning.assignment import Assignment
 from c3p_simulation.contact_plant.mujoco_plant import MujocoPlant, shape_of
 from c3p_simulation.plants.floor import FloorPatch
@@ -115,8 +116,7 @@ def make_plant(name: str, robot: CasterRobot | str | Path, options: PlantOptions
     return SensedPlant(plant, sensors, options.seed, described)
 
 
-def plant_of_parameters(values: Any, robot: CasterRobot, sensors: str = '',
-                        wiring: Assignment | None = None) -> Plant:
+def plant_of_parameters(values: Any, robot: CasterRobot, sensors: str = '') -> Plant:
     """
     Return the plant of the parameters of a node, as `make_plant`.
 
@@ -128,11 +128,16 @@ def plant_of_parameters(values: Any, robot: CasterRobot, sensors: str = '',
     robot : CasterRobot
         Description.
     sensors : str
-        Overrides the parameter.
-    wiring : Assignment, optional
-        As of `PlantOptions`.
+        Overrides the parameter. The plant then has no wiring either: that of emulated cards is
+        between them and their plant.
+
+    Raises
+    ------
+    ValueError
+        Invalid sensors, or a wiring that the robot cannot have.
     """
     sensed = sensors_of_parameters(values, sensors or values.sensors)
+    wiring = None if sensors else wired_channels(robot, CardWiring.of(values.wiring))
     errors = ParameterErrors(
         mass=values.mass_error, com=values.com_error, friction=values.friction_error,
         wheel_radius=values.geometry_error, caster_offset=values.geometry_error,

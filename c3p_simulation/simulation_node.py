@@ -19,14 +19,11 @@ import numpy as np
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
-from c3p_hardware.emulator.wiring import CardWiring, CardWiringError, wired_channels
 from c3p_hardware.wheel_gate import NO_COMMAND, GateSettings, WheelGate
-from c3p_kinematics.commissioning.assignment import Assignment
 from c3p_ros.chain_messages import JointStateMessage
 from c3p_ros.diagnostics import OK, WARN
 from c3p_ros.messages import EffortCoding, JointCoding, MessageError, check_age
 from c3p_ros.node import LATEST, RECORDED, SuiteNode
-from c3p_ros.parameters import ParameterError
 from c3p_ros.publisher_watch import PublisherWatch
 from c3p_ros.real_time import wait_on
 from c3p_ros.session import run
@@ -54,7 +51,7 @@ class SimulationNode(SuiteNode):
                          here.with_name('simulation_parameters.yaml'), **options)
         values = self.parameters.value
         self._own_clock = values.publish_clock
-        self.plant = plant_of_parameters(values, self.robot, wiring=self._wiring(values))
+        self.plant = plant_of_parameters(values, self.robot)
         self._sample = start_of_parameters(self.plant, values)
         # how far the clock of the newest stamp is ahead of the true time, ns
         self._ahead = 0
@@ -84,12 +81,6 @@ class SimulationNode(SuiteNode):
         self.watch(self._on_watch)
         PublisherWatch(self, 'wheel_effort', 'joint_states', act=self._gate.hold)
         self.start()
-
-    def _wiring(self, values: Any) -> Assignment | None:
-        try:
-            return wired_channels(self.robot, CardWiring.of(values.wiring))
-        except CardWiringError as error:
-            raise ParameterError(f'simulation: {error}') from error
 
     def metrics(self) -> Mapping[str, Any]:
         """Return the metrics for the diagnostics: latency is from joint_states to wheel_effort."""
