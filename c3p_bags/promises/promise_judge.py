@@ -191,3 +191,6 @@ class PromiseJudge:
             self._give(StopEvent(RELEASE, event.at))
         elif before or not any('' in one.masks and one.closed(event.at) for one in self._locks):
             self._give(StopEvent(START, event.at, 'mux'))
+            # it may not be a start: the mux states the same when enabling devices mask the rest
+            for memory in self._locks:
+                memory.moments['heard'] = event.at

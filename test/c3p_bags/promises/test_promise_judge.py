@@ -103,6 +103,14 @@ def test_a_release_by_service_is_what_the_mux_states():
     assert broken(again) == {'unknown-closes': 2.5}
 
 
+def test_a_mux_that_masks_all_for_another_reason_breaks_none():
+    # an enabling device that is not seen, such as a button of a Joy message
+    pause = [(LOCK, 0.3 * k, 'pause', 0.0) for k in range(8)]
+    again = [(MASKED, 1.0, '', 1.0), (MASKED, 1.1, '', 0.0), *sent('plan', 1.11, 1.3, 0.0),
+             *sent('plan', 1.31, 2.0)]
+    assert broken([*pause, *PLAN, *sent('plan', 0.3, 1.0), *again]) == {}
+
+
 def test_only_what_a_mux_promises_is_judged():
     resumed = [*ZERO, *sent('joystick', 0.3, 0.9), (LOCK, 1.0, 'stop', 1.0),
                (LOCK, 1.5, 'stop', 0.0), (COMMAND, 1.4, 'joystick', 0.2),
