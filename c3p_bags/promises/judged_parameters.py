@@ -9,7 +9,7 @@ A bag has them as the recorder wrote them, a running robot by its parameter serv
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from c3p_controller.command_lock import Lock
 from c3p_controller.twist_mux import Input
@@ -155,9 +155,9 @@ def _enables(mux: Mapping[str, Any]) -> tuple[Lock, ...]:
                                   for field in ('topic', 'timeout', 'source'))
         if (isinstance(topic, str) and isinstance(source, str) and _number(timeout)
                 and mux.get(f'{ENABLES}{name}.button', -1) == -1):
-            found.append(Lock(name, topic, float(timeout or 0.0), 255, source=source))
+            found.append(Lock(name, topic, float(timeout), 255, source=source))
     return tuple(found)
 
 
-def _number(value: object) -> bool:
+def _number(value: object) -> TypeGuard[float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
