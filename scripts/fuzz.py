@@ -265,12 +265,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ImportError:
         parser.error('atheris is not installed: pip install atheris')
     kept = CORPORA / given.target
+    with atheris.instrument_imports(include=list(target.watched)):
+        # the watched modules are imported here first, with counters of their branches
+        use = target.make()
     for k, data in enumerate([*target.seeds(), *(
             path.read_bytes() for path in sorted(kept.glob('*')))]):
         (found / f'seed_{k}').write_bytes(data)
-    with atheris.instrument_imports(include=list(target.watched)):
-        # the watched modules are imported here, with counters of their branches
-        use = target.make()
     atheris.Setup([sys.argv[0], str(found), f'-runs={given.runs}', f'-seed={given.seed}',
                    f'-max_total_time={given.seconds}', f'-max_len={TRIED}', '-timeout=10',
                    '-rss_limit_mb=3000', f'-artifact_prefix={given.out}/', '-print_final_stats=1'],

@@ -40,16 +40,27 @@ class Mutant(NamedTuple):
         Line of the source as text, the change, and its number among equal ones: the name stays
         where lines are inserted elsewhere.
     line : int
-    tree : ast.Module
+    module : ast.Module
+        The module as it is.
+    node, changed : ast.AST
+        What is changed, and what stands in its place.
     """
 
     name: str
     line: int
-    tree: ast.Module
+    module: ast.Module
+    node: ast.AST
+    changed: ast.AST
+
+    def tree(self) -> ast.Module:
+        """Return the changed module."""
+        # a memo of the copy replaces one node and shares nothing else
+        found: ast.Module = copy.deepcopy(self.module, {id(self.node): self.changed})
+        return ast.fix_missing_locations(found)
 
 
 def mutants(source: str) -> list[Mutant]:
-    """
+    r"""
     Return all mutants of a source, in the order of its syntax tree.
 
     Examples
@@ -70,7 +81,7 @@ def mutants(source: str) -> list[Mutant]:
             name = f'{lines[line - 1].strip()}: {_text(node)} → {_text(changed)}'
             numbers[name] = numbers.get(name, 0) + 1
             number = f' ({numbers[name]})' if numbers[name] > 1 else ''
-            found.append(Mutant(name + number, line, _replaced(tree, node, changed)))
+            found.append(Mutant(name + number, line, tree, node, changed))
     return found
 
 
@@ -99,13 +110,6 @@ def _text(node: ast.AST) -> str:
         return f'condition {ast.unparse(node.test)}'
     text = ' '.join(ast.unparse(node).split())
     return text if len(text) <= 60 else f'{text[:57]}...'
-
-
-def _replaced(tree: ast.Module, node: ast.AST, changed: ast.AST) -> ast.Module:
-    """Return a copy of the tree with `changed` in the place of `node`."""
-    # a memo of the copy replaces one node and shares nothing else
-    found: ast.Module = copy.deepcopy(tree, {id(node): changed})
-    return ast.fix_missing_locations(found)
 
 
 def _like(node: ast.AST, **fields: object) -> ast.AST:

@@ -84,7 +84,8 @@ MODULES: dict[str, Tested] = {
         LAW + 'test_twist_mux.py', LAW + 'test_command_lock.py', 'attacks/test_restarts.py')),
     'supervisor': Tested('c3p_hardware.supervisor', (
         CARDS + 'test_supervisor.py', CARDS + 'test_drive_watch.py', CARDS + 'test_stop_watch.py',
-        CARDS + 'test_orders.py', CARDS + 'test_supervisor_sequences.py')),
+        CARDS + 'test_orders.py', CARDS + 'test_miswired_motors.py',
+        CARDS + 'test_supervisor_sequences.py')),
     'limits': Tested('c3p_controller.limits', (
         LAW + 'test_limits.py', LAW + 'test_torque_limits.py',
         LAW + 'test_command_follower.py', LAW + 'test_divergence.py')),
@@ -134,7 +135,7 @@ class Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         """Run the changed source."""
-        exec(compile(self._mutant.tree, str(self._path), 'exec'), module.__dict__)
+        exec(compile(self._mutant.tree(), str(self._path), 'exec'), module.__dict__)
 
 
 def path_of(module: str) -> Path:

@@ -3,14 +3,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
+from c3p_description.model import CasterRobot
 from c3p_experiments.card_faults.measures import Stop
+from c3p_hardware.stopping import StopCase, reactions, stopping_distance
 
 # torques of the controller, N·m, and the speed at which the fault begins, m/s
 PUSH = (0.25, 0.25, 0.25)
 CURVE = (0.35, -0.05, 0.2)
 SPEED = 0.3
+# µ of the analytic plant, whose tyres do not slip
+ROUGH = 1e6
 
 # message of a killed master, from the drives
 NO_MESSAGE = '(no node is left; the drives send EMCY {codes})'
@@ -42,6 +47,12 @@ class Trial:
         The robot drives on with a warning.
     refused : bool
         The first ``recover`` is rejected; its response is the message.
+    part : str
+        Row of the table of stopping distances; empty where no row holds.
+    after : float, s
+        Time until the fault can be seen, besides that of the row.
+    turn : float, rad
+        Turn of a wheel until the fault can be seen.
     """
 
     fault: str
@@ -53,6 +64,9 @@ class Trial:
     message: str = ''
     goes_on: bool = False
     refused: bool = False
+    part: str = ''
+    after: float = 0.0
+    turn: float = 0.0
 
     @property
     def quiet(self) -> bool:
@@ -63,6 +77,22 @@ class Trial:
     def push(self) -> tuple[float, ...]:
         """Torques of the controller, N·m."""
         return CURVE if self.curve else PUSH
+
+    def longest(self, robot: CasterRobot, speed: float) -> float:
+        """
+        Return the stopping distance by the table, m, at `speed`, m/s; inf without a row.
+
+        Parameters
+        ----------
+        robot : CasterRobot
+        speed : float, m/s
+            Largest after the fault: the controller may accelerate until it is seen.
+        """
+        if not self.part:
+            return math.inf
+        reaction = next(one for one in reactions() if one.part == self.part)
+        return (stopping_distance(robot, StopCase(speed, friction=ROUGH), reaction)
+                + speed * self.after + float(robot.wheel_radius.max()) * self.turn)
 
 
 @dataclass(frozen=True)
@@ -123,47 +153,71 @@ HEARTBEAT = 'heartbeat_timeout = 0.15 s, by the drives'
 LACK = '1 rad of the wheel against the other casters'
 
 TRIALS = (
-    Trial('cable of a drive', 'silence:drive2', AT_ONCE, LATE, message='silent for'),
-    Trial('cable of an encoder', 'silence:encoder1', AT_ONCE, LATE, message='silent for'),
-    Trial('bus-off of a drive', 'bus_off:drive1', AT_ONCE, LATE, message='silent for'),
-    Trial('error of a drive (EMCY 2310h)', 'emcy:drive3', AT_ONCE, 2, message='2310h'),
-    Trial('error of an encoder (EMCY 5530h)', 'emcy=0x5530:encoder2', AT_ONCE, 2, message='5530h'),
-    Trial('mode of a drive changes', 'wrong_mode:drive1', AT_ONCE, 2, message='mode'),
+    Trial('cable of a drive', 'silence:drive2', AT_ONCE, LATE, message='silent for',
+          part='bus'),
+    Trial('cable of an encoder', 'silence:encoder1', AT_ONCE, LATE, message='silent for',
+          part='encoder'),
+    Trial('bus-off of a drive', 'bus_off:drive1', AT_ONCE, LATE, message='silent for',
+          part='bus'),
+    Trial('error of a drive (EMCY 2310h)', 'emcy:drive3', AT_ONCE, 2, message='2310h',
+          part='motor'),
+    Trial('error of an encoder (EMCY 5530h)', 'emcy=0x5530:encoder2', AT_ONCE, 2, message='5530h',
+          part='encoder'),
+    Trial('mode of a drive changes', 'wrong_mode:drive1', AT_ONCE, 2, message='mode',
+          part='motor'),
     Trial('two devices with one node id', 'duplicate_id:drive2', '3 samples too many', 3,
-          message='two devices'),
-    Trial('a drive starts anew', 'reboot:drive1', AT_ONCE, LATE, message='silent for'),
-    Trial('an encoder starts anew', 'reboot:encoder3', AT_ONCE, LATE, message='silent for'),
-    Trial('an encoder jumps by 45°', 'encoder_jump=512:encoder1', AT_ONCE, 2, message='jumped'),
+          message='two devices',
+          part='encoder'),
+    Trial('a drive starts anew', 'reboot:drive1', AT_ONCE, LATE, message='silent for',
+          part='motor'),
+    Trial('an encoder starts anew', 'reboot:encoder3', AT_ONCE, LATE, message='silent for',
+          part='encoder'),
+    Trial('an encoder jumps by 45°', 'encoder_jump=512:encoder1', AT_ONCE, 2, message='jumped',
+          part='encoder'),
     Trial('an encoder is stuck, in a curve', 'encoder_stuck:encoder1',
           '0.5 rad of missing rotation', None, None, curve=True, message='stuck at'),
     Trial('an encoder drifts by 2 rad/s', 'encoder_drift:encoder1',
-          '0.5 rad against the other casters', None, None, message='drifts against'),
-    Trial('counts of a drive jump', 'counts_jump:drive1', AT_ONCE, 2, message='jumped'),
+          '0.5 rad against the other casters', None, None, message='drifts against',
+          part='encoder', after=0.25),
+    Trial('counts of a drive jump', 'counts_jump:drive1', AT_ONCE, 2, message='jumped',
+          part='encoder'),
     Trial('counts of a drive stuck', 'counts_stuck:drive1', LACK, None, None,
-          message='contradicts'),
+          message='contradicts',
+          part='encoder', turn=1.0),
     Trial('counts of a drive run backwards', 'counts_negated:drive1', LACK, None, None,
-          message='contradicts'),
+          message='contradicts',
+          part='encoder', turn=1.0),
     Trial('torque (6077h) of a drive is another', 'wrong_torque:drive1',
-          'torque_deviation_time = 0.05 s', None, TORQUE_S + MARGIN_S, message='6077h'),
+          'torque_deviation_time = 0.05 s', None, TORQUE_S + MARGIN_S, message='6077h',
+          part='encoder'),
     Trial('another master commands a drive', 'second_master:drive1', AT_ONCE, 2,
-          message='another sender'),
+          message='another sender',
+          part='bus'),
     Trial('orders to a drive are lost, heartbeats and SYNC pass', 'orders_lost:drive2',
           'heartbeat_timeout = 0.15 s, by the drive (1400h:5)', None, HEARTBEAT_S + MARGIN_S,
-          message='8250h'),
+          message='8250h',
+          part='bus'),
     Trial('motor supply and electronics off', 'power_cut:drives', AT_ONCE, LATE,
-          message='silent for'),
-    Trial('STO of all drives: they coast', 'sto:drives', AT_ONCE, 2, message='STO'),
+          message='silent for',
+          part='brake'),
+    Trial('STO of all drives: they coast', 'sto:drives', AT_ONCE, 2, message='STO',
+          part='brake'),
     Trial('another drive in its place', 'wrong_serial:drive2+3 power_cut:drive2+0.3', AT_ONCE,
-          LATE, message='serial number', refused=True),
+          LATE, message='serial number', refused=True,
+          part='motor'),
     Trial('a drive is hot (warning bit)', 'over_temperature:drive2', 'goes on with a warning',
           message='warns', goes_on=True),
     Trial('controller silent: killed, or it hangs', 'silence controller',
           'command_timeout = 0.2 s', None,
-          COMMAND_S + MARGIN_S, message='old'),
+          COMMAND_S + MARGIN_S, message='old',
+          part='node'),
     Trial('this node killed (SIGKILL)', 'kill master', HEARTBEAT, None, HEARTBEAT_S + MARGIN_S,
-          message='8130h'),
+          message='8130h',
+          part='process'),
     Trial('this node stopped for 1 s, goes on', 'pause master', HEARTBEAT, None,
-          HEARTBEAT_S + MARGIN_S, message='PRE_OPERATIONAL'),
+          HEARTBEAT_S + MARGIN_S, message='PRE_OPERATIONAL',
+          part='process'),
     Trial('bus killed', 'kill bus', HEARTBEAT, None, HEARTBEAT_S + MARGIN_S,
-          message='the other end is gone'),
+          message='the other end is gone',
+          part='bus'),
 )

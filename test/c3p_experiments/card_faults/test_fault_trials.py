@@ -12,6 +12,7 @@ from c3p_experiments.card_faults.measures import measured
 from c3p_experiments.card_faults.process import TrialError, TrialProcess
 from c3p_experiments.card_faults.table import cells_of, steady
 from c3p_experiments.card_faults.trials import SPEED, TRIALS, Trial
+from c3p_hardware.stopping import reactions
 from c3p_hardware.supervisor import ArmState
 from c3p_hardware.transport.configure import ConfigurationError
 
@@ -74,6 +75,9 @@ def test_a_fault_stops_all_wheels_in_time_and_nothing_moves_before_arming(trial,
     stop = measured(robot.record(), begin, robot.now, trial.push)
     assert trial.cycles is None or stop.cycles <= trial.cycles
     assert stop.stand is not None and stop.moved < 2 * SPEED / 30
+    # within the table of docs/stopping.md, at the fastest after the fault
+    fastest = max(step[3] for step in robot.plant.steps if step[0] >= begin)
+    assert stop.distance <= trial.longest(robot.plant.robot, fastest)
     arm(robot)
     drive(robot, trial.push)
     # the message of the page is that of the robot; its numbers are of another computer
@@ -93,6 +97,8 @@ def test_a_silent_controller_brakes_the_wheels_until_a_zero_command_comes(robot)
     robot.run(lambda: False, 0.2)
     stop = measured(robot.record(), begin, robot.now, trial.push)
     assert stop.driven < trial.seconds and stop.stand is not None and stop.moved < 0.01
+    fastest = max(step[3] for step in robot.plant.steps if step[0] >= begin)
+    assert stop.distance <= trial.longest(robot.plant.robot, fastest)
     robot.push = [0.0] * 3
     robot.run(lambda: False, 0.05)
     drive(robot, trial.push)
@@ -117,6 +123,14 @@ def test_the_page_has_a_row_for_every_trial_and_misses_no_promise():
         assert rows[trial.fault][1] == trial.bound
         assert trial.message in rows[trial.fault][-1]
         assert not {'NO', 'YES'} & set(rows[trial.fault])
+
+
+def test_each_fault_has_a_row_in_the_table_of_stopping_distances():
+    # a stuck encoder is seen by the rotation that is missing, whose path depends on the curve
+    assert [t.script for t in TRIALS if not t.part] == [
+        'encoder_stuck:encoder1', 'over_temperature:drive2']
+    parts = {reaction.part for reaction in reactions()}
+    assert {t.part for t in TRIALS if t.part} == parts - {'computer'}
 
 
 @pytest.mark.slow
