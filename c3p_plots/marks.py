@@ -89,6 +89,7 @@ def _mark(axes: Axes, lines: Sequence[Line2D]) -> None:
         if parts.size:
             wanted = left + (right - left) * (parts + beside) / PARTS
         else:
-            wanted = np.array([points[k][0][0] + beside * np.ptp(points[k][0])])
+            ends = np.clip(points[k][0][[0, -1]], left, right)
+            wanted = np.array([ends[0] + beside * (ends[1] - ends[0])])
         nearest = usable[np.abs(x[usable] - wanted[:, None]).argmin(axis=1)]
         line.set_markevery(np.unique(nearest).tolist())

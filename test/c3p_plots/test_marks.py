@@ -42,6 +42,14 @@ def test_noise_of_lines_on_each_other_is_no_crossing():
     assert [len(times) for times in marked(*(TIME + noise))] == [1, 1]
 
 
+def test_a_line_that_leaves_the_panel_has_its_marker_inside():
+    axes = style.figure(4.0, 3.0).add_subplot()
+    axes.plot(TIME, TIME, **style.caster_marks(0))
+    axes.set_xlim(0.0, 2.0)
+    place_marks(axes.figure)
+    assert TIME[axes.lines[0].get_markevery()] == pytest.approx([1.0])
+
+
 def test_a_line_without_points_is_left_out():
     axes = style.figure(4.0, 3.0).add_subplot()
     for k, value in enumerate((np.full(len(TIME), np.nan), TIME)):
