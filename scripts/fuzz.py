@@ -29,13 +29,13 @@ sys.path[:0] = [str(ROOT), str(ROOT / 'test')]
 CORPORA = ROOT / 'test' / 'corpora'
 # bytes of a kept input, and number of them, the shortest first: enough for each branch
 LONGEST, MOST = 400, 40
-# bytes of an input; longer ones are slower and say no more
+# bytes of an input; longer ones are slower and reach no other branch
 TRIED = 2000
 
 
 class Target(NamedTuple):
     """
-    What is fuzzed.
+    Target of the fuzzing.
 
     Attributes
     ----------

@@ -24,7 +24,7 @@ ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
     ast.FloorDiv: ast.Div, ast.Mod: ast.Mult, ast.Pow: ast.Mult, ast.BitOr: ast.BitAnd,
     ast.BitAnd: ast.BitOr, ast.LShift: ast.RShift, ast.RShift: ast.LShift,
     ast.MatMult: ast.Mult}
-# fields of nodes that are no behaviour
+# fields of nodes without behaviour
 IGNORED = {'annotation', 'returns', 'decorator_list', 'type_params'}
 LEFT_OUT = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Raise, ast.Continue, ast.Break)
 

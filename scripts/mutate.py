@@ -271,7 +271,7 @@ def libraries() -> None:
 
 
 def run(name: str, results: Results, given: argparse.Namespace, end: float) -> bool:
-    """Judge the mutants of a module; return whether all that were wanted are judged."""
+    """Judge the mutants of a module; return whether all of the sample are judged."""
     tested = MODULES[name]
     if tested.interpreted != (os.environ.get('NUMBA_DISABLE_JIT') == '1'):
         print(f'{name}: run it {"with" if tested.interpreted else "without"} '

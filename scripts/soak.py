@@ -45,7 +45,7 @@ from c3p_ros.child_process import ChildProcess  # noqa: E402
 SAMPLED, BLOCK = 2.0, 15
 # part of the run that is left out: caches and pools fill, and kernels are loaded
 WARM_UP = 0.25
-# slopes below these are none, per hour: the allocator returns pages late; MB, and numbers
+# limits of the slopes, per hour: the allocator returns pages late; MB, and numbers
 LIMITS = {'memory_mb': 2.0, 'descriptors': 1.0, 'threads': 1.0}
 CONFIDENCE = 0.99
 
@@ -134,8 +134,8 @@ def children(pid: int) -> Iterator[int]:
     """Yield a process and all that it has started."""
     yield pid
     with contextlib.suppress(OSError):
-        for task in os.listdir(f'/proc/{pid}/task'):
-            for child in Path(f'/proc/{pid}/task/{task}/children').read_text().split():
+        for path in Path(f'/proc/{pid}/task').glob('*/children'):
+            for child in path.read_text().split():
                 yield from children(int(child))
 
 
@@ -179,8 +179,7 @@ def _drive_under_faults(session: Any, client: Any, seconds: float, look: Callabl
     inject = client.create_publisher(String, 'emulated_cards/inject', 1)
     counted = {'cycles': 0, 'answered': 0, 'missed_cycles': 0, 'overruns': 0}
     longest = 0.0
-    faults = 0
-    refused = 0
+    faults = refused = 0
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         refused += _armed(session, client)
@@ -193,7 +192,7 @@ def _drive_under_faults(session: Any, client: Any, seconds: float, look: Callabl
                 client.send(np.array(goals.pop(0)))
             look()
             _spin(session, SAMPLED)
-        # the statistics since the last recovery: what a fault loses is no loss
+        # the statistics since the last recovery: losses during a fault do not count
         known = {v.key: v.value for v in client.health['hardware_interface'].values}
         for key in counted:
             counted[key] += int(known[key])
@@ -312,7 +311,7 @@ class Pages:
             page.socket.close()
 
     def _nonsense(self, draw: random.Random) -> None:
-        """Send bytes that are no request, or messages that are no commands."""
+        """Send malformed requests, or malformed commands."""
         self.done['nonsense'] += 1
         if draw.random() < 0.5:
             address = (self._host.partition(':')[0], int(self._host.partition(':')[2]))
