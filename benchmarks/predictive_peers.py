@@ -244,7 +244,7 @@ def crocoddyl(law: PredictiveController) -> Solver:
 
     def solve(state: Array, torques: Array, rows: Array, wrench: Array, before: Array) -> Solved:
         def interval(k: int) -> Any:  # noqa: ANN401 (Crocoddyl's)
-            # the cost of a state stands in its own interval, that of the torques beside it
+            # the cost of a state belongs to the interval that begins with it
             weights = problem.weights[k].copy()
             factors = np.array([0.0 if k == 0 else problem.dt if k < steps else 1.0,
                                 1.0 if k < steps else 0.0])
