@@ -120,7 +120,7 @@ def test_differences_are_said_in_words_the_largest_first_and_noise_is_not():
     from c3p_bags.report.numbers import run_numbers
     a = run_numbers(figures)
     b = json.loads(json.dumps(a))
-    assert difference_sentences([a, b]) == ['No value of the table differs by more than 10%.']
+    assert difference_sentences([a, b]) == ['No value of the table differs by more than 10 %.']
     b['time_s'] *= 1.05
     b['slip']['events'] = []
     b['robot'], b['reached'] = 'mule', False
