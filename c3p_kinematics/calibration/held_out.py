@@ -4,9 +4,9 @@ Calibration by one part of a drive, judged by the other.
 
 Least squares always reduce the residuals of the drive that they fit. What they find is of use if
 it also predicts a part that they have not seen. Groups of parameters (radii, offsets, pivots,
-zeros) are left out one after the other while the held-out residuals are smaller without them:
+zeros) are left out one after the other while the held-out residuals are half as large without them:
 
-    G ← G \ {g}   while   min over g of  R(x̂(G \ {g}))  ≤  0.9 R(x̂(G)),
+    G ← G \ {g}   while   min over g of  R(x̂(G \ {g}))  ≤  ½ R(x̂(G)),
 
 x̂(G) the estimate by the first part with the groups G free and the others as described, R the rms
 of the whitened residuals in the second part. What is left is estimated again by all of the drive.
@@ -37,7 +37,7 @@ FIXED = 1e-6
 
 # residuals without a group, by those with it, below which it is left out: with less difference
 # timing of samples and creep decide, and a group that all of the drive needs would be left out
-CLEARLY = 0.9
+CLEARLY = 0.5
 
 
 class HeldOutCalibration(NamedTuple):
