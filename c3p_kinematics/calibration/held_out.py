@@ -4,7 +4,8 @@ Calibration by one part of a drive, judged by the other.
 
 Least squares always reduce the residuals of the drive that they fit. What they find is of use if
 it also predicts a part that they have not seen. Groups of parameters (radii, offsets, pivots,
-zeros) are left out one after the other while the held-out residuals are half as large without them:
+zeros) are left out one after the other while the held-out residuals are half as large without
+them:
 
     G ← G \ {g}   while   min over g of  R(x̂(G \ {g}))  ≤  ½ R(x̂(G)),
 
