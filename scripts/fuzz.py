@@ -76,7 +76,7 @@ def _cdr() -> Callable[[bytes], None]:
 
 
 def _arrays() -> Callable[[bytes], None]:
-    """Return the readers of recorded messages, which leave out what is none."""
+    """Return the readers of recorded messages, which leave out malformed ones."""
     from c3p_ros.cdr import LAYOUTS
     from c3p_ros.cdr_arrays import read_diagnostics, read_status, tables
 

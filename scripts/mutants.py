@@ -43,7 +43,7 @@ class Mutant(NamedTuple):
     module : ast.Module
         The module as it is.
     node, changed : ast.AST
-        What is changed, and what stands in its place.
+        Node of the module, and its replacement.
     """
 
     name: str

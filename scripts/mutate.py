@@ -193,7 +193,7 @@ def judged(tested: Tested, mutant: Mutant | None, limit: float) -> tuple[str, fl
 
 def wilson(killed: int, count: int) -> tuple[float, float]:
     """
-    Return the interval (95 %) of a share of which a sample of `count` has `killed`.
+    Return the interval (95 %) of a fraction of which a sample of `count` has `killed`.
 
     Wilson, Probable inference, the law of succession, and statistical inference, JASA 22 (1927).
 
