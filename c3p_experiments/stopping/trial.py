@@ -136,9 +136,9 @@ class Brake:
         return found
 
 
-class Failure(NamedTuple):
+class PartFailure(NamedTuple):
     """
-    Failure of a part.
+    PartFailure of a part.
 
     Attributes
     ----------
@@ -171,14 +171,14 @@ def stop(job: tuple[str, str, StopCase, int]) -> StopTrial:
     lost = int(draw.choice(np.flatnonzero(robot.driven))) if reaction.lost else -1
     plant.reset(steering=np.zeros(robot.count), twist=(0.0, case.speed, 0.0))
     try:
-        failure = Failure(reaction, delay, lost, LONGEST if math.isfinite(formula) else ROLLING)
+        failure = PartFailure(reaction, delay, lost, LONGEST if math.isfinite(formula) else ROLLING)
         distance, time = _braked(plant, robot, failure)
     except FallenError:
         distance = time = math.nan
     return StopTrial(name, part, case, distance, formula, time)
 
 
-def _braked(plant: MujocoPlant, robot: CasterRobot, failure: Failure) -> tuple[float, float]:
+def _braked(plant: MujocoPlant, robot: CasterRobot, failure: PartFailure) -> tuple[float, float]:
     """Return way [m] and time [s] from the failure to standstill."""
     lost = failure.lost
     hold = _holding(plant.robot, plant.model.opt.gravity[1])
