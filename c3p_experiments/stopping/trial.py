@@ -138,7 +138,7 @@ class Brake:
 
 class PartFailure(NamedTuple):
     """
-    PartFailure of a part.
+    Failure of a part.
 
     Attributes
     ----------
@@ -171,7 +171,8 @@ def stop(job: tuple[str, str, StopCase, int]) -> StopTrial:
     lost = int(draw.choice(np.flatnonzero(robot.driven))) if reaction.lost else -1
     plant.reset(steering=np.zeros(robot.count), twist=(0.0, case.speed, 0.0))
     try:
-        failure = PartFailure(reaction, delay, lost, LONGEST if math.isfinite(formula) else ROLLING)
+        longest = LONGEST if math.isfinite(formula) else ROLLING
+        failure = PartFailure(reaction, delay, lost, longest)
         distance, time = _braked(plant, robot, failure)
     except FallenError:
         distance = time = math.nan
