@@ -115,7 +115,7 @@ def free_square(robot: CasterRobot, settings: SmallDriveSettings | None = None) 
     --------
     >>> from c3p_description import load
     >>> round(free_square(load('c3p')), 2)
-    1.42
+    1.45
     """
     settings = settings or SmallDriveSettings()
     reach = (np.hypot(*robot.hip_position.T) + robot.caster_offset + robot.wheel_radius).max()
