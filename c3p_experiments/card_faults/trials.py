@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from c3p_description.model import CasterRobot
 from c3p_experiments.card_faults.measures import Stop
 from c3p_hardware.stopping import StopCase, reactions, stopping_distance
+from c3p_kinematics.joint_watch import OTHERS_SLIP, OWN_SLIP, WHEEL_ANGLE
 
 # torques of the controller, N·m, and the speed at which the fault begins, m/s
 PUSH = (0.25, 0.25, 0.25)
@@ -151,6 +152,8 @@ TORQUE_S = 0.05
 MARGIN_S = 0.03
 HEARTBEAT = 'heartbeat_timeout = 0.15 s, by the drives'
 LACK = '1 rad of the wheel against the other casters'
+# rotation of a wheel after which counts that are stuck lack this, beyond the permitted slip, rad
+STUCK_TURN = WHEEL_ANGLE / (1.0 - OWN_SLIP - OTHERS_SLIP)
 
 TRIALS = (
     Trial('cable of a drive', 'silence:drive2', AT_ONCE, LATE, message='silent for',
@@ -183,10 +186,10 @@ TRIALS = (
           part='encoder'),
     Trial('counts of a drive stuck', 'counts_stuck:drive1', LACK, None, None,
           message='contradicts',
-          part='encoder', turn=1.0),
+          part='encoder', turn=STUCK_TURN),
     Trial('counts of a drive run backwards', 'counts_negated:drive1', LACK, None, None,
           message='contradicts',
-          part='encoder', turn=1.0),
+          part='encoder', turn=WHEEL_ANGLE),
     Trial('torque (6077h) of a drive is another', 'wrong_torque:drive1',
           'torque_deviation_time = 0.05 s', None, TORQUE_S + MARGIN_S, message='6077h',
           part='encoder'),
