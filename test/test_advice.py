@@ -18,7 +18,7 @@ NAME = re.compile(r'[A-Za-z][\w.-]*')
 # what texts advise besides the requirements of setup.py: for tests, releases and documentation
 FURTHER = {'uv', 'catkin_pkg', 'docutils', 'urdf_parser_py', 'websockets', 'numba', 'xacro',
            'rerun-sdk', 'colcon-common-extensions', 'setuptools', 'wheel', 'casadi', 'sphinx',
-           'mujoco', 'build', 'twine'}
+           'mujoco', 'build', 'twine', 'crocoddyl', 'atheris'}
 
 
 def texts():

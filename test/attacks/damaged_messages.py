@@ -91,7 +91,7 @@ def fill_small(rng, place):
 
 
 def fill_rest(rng, message):
-    """Fill what fuzz.py leaves as it is: texts, and sequences of messages."""
+    """Fill what test/fuzz.py leaves as it is: texts, and sequences of messages."""
     for name, kind in message.get_fields_and_field_types().items():
         if kind == 'string' and rng.integers(2):
             setattr(message, name, TEXTS[rng.integers(len(TEXTS))])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs that fuzzing has kept (scripts/fuzz.py): read, or refused by the documented error."""
+"""Inputs kept by scripts/fuzz_readers.py: read, or refused by the documented error."""
 
 import sys
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
 
 sys.path.insert(0, str(Path(__file__).parents[2] / 'scripts'))
-from fuzz import CORPORA, LONGEST, TARGETS  # noqa: E402
+from fuzz_readers import CORPORA, LONGEST, TARGETS  # noqa: E402
 
 
 @pytest.mark.parametrize('name', TARGETS)

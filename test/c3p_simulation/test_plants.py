@@ -19,9 +19,15 @@ SCHEMA = {name: entry for file in ('plant', 'simulation') for name, entry in yam
     (ROOT / f'c3p_simulation/{file}_parameters.yaml').read_text())[file].items()}
 
 
+def defaults(entries):
+    """Return the default values of parameters, groups as namespaces."""
+    return {name: entry['default_value'] if 'default_value' in entry
+            else SimpleNamespace(**defaults(entry)) for name, entry in entries.items()}
+
+
 def parameters(**changed):
-    values = {name: entry['default_value'] for name, entry in SCHEMA.items()}
-    return SimpleNamespace(**{**values, 'robot': 'c3p', 'robot_description': '', **changed})
+    return SimpleNamespace(**{**defaults(SCHEMA), 'robot': 'c3p', 'robot_description': '',
+                              **changed})
 
 
 def test_the_analytic_plant_is_ideal_when_nothing_is_said():

@@ -176,10 +176,10 @@ def test_a_read_only_axis_that_another_master_enables_stops_the_robot(monkeypatc
 
 def test_cards_like_the_interface_expects_have_every_value_of_a_drive_and_an_encoder():
     cards = cards_like(hardware_values())
-    # no interface expects a motor that turns against its counts
-    wrong = {'motor_leads', 'drive_polarity'}
-    assert set(DRIVE_VALUES) | set(ENCODER_VALUES) <= set(cards) | wrong
-    assert not wrong & set(cards)
+    # no interface expects a motor that turns against its counts, or how strong a brake is
+    further = {'motor_leads', 'drive_polarity', 'brake_torque'}
+    assert set(DRIVE_VALUES) | set(ENCODER_VALUES) <= set(cards) | further
+    assert not further & set(cards)
     assert replace(EmulatedDevices(), **{k: tuple(v) for k, v in cards.items()})
 
 

@@ -4,9 +4,9 @@ Coverage-guided fuzzing of what reads bytes from elsewhere: messages, bags, URDF
 
 Run from the root of the repository, after ``pip install atheris`` (libFuzzer for Python)::
 
-    python scripts/fuzz.py cdr --runs 10000000
-    python scripts/fuzz.py urdf --seconds 600
-    python scripts/fuzz.py mcap --keep          # write what has found new code to test/corpora
+    python scripts/fuzz_readers.py cdr --runs 10000000
+    python scripts/fuzz_readers.py urdf --seconds 600
+    python scripts/fuzz_readers.py mcap --keep   # writes what has found new code
 
 Each target takes bytes and may raise its documented error only; anything else ends the run with
 the input, which becomes a file of ``test/corpora``. `test/attacks/test_corpora.py` replays them.
