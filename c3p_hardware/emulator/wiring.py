@@ -317,10 +317,11 @@ def wired_channels(robot: CasterRobot, wiring: CardWiring) -> Assignment | None:
     CardWiringError
         As `wired`, or a robot whose channels are not those of casters with encoders.
     """
-    from c3p_hardware.emulator.axes import EmulatedDevices
-
     if not wiring:
         return None
+    # needs the library of CANopen, which robots on topics are without
+    from c3p_hardware.emulator.axes import EmulatedDevices
+
     try:
         channels_of(robot)
     except ValueError as error:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plants whose channels are wired otherwise than described."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -41,3 +43,11 @@ def test_a_wiring_of_nothing_is_none_and_others_name_the_remedy():
         wired_channels(C3P, CardWiring(zeros=('x 90',)))
     with pytest.raises(CardWiringError, match='is fixed'):
         wired_channels(load_casters('tricycle_agv'), CardWiring(zeros=('1 90',)))
+
+
+def test_a_robot_without_a_wiring_needs_no_library_of_canopen(monkeypatch):
+    """The first command of the README runs without the extra `hardware`."""
+    for name in [*sys.modules]:
+        if name == 'canopen' or name.startswith('c3p_hardware.emulator.axes'):
+            monkeypatch.setitem(sys.modules, name, None)
+    assert wired_channels(C3P, CardWiring()) is None
