@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeGuard
 
 from c3p_controller.command_lock import Lock
-from c3p_controller.twist_mux import Input
+from c3p_controller.twist_mux import HIGHEST, Input
 from c3p_controller.velocity_controller_parameters import StopParameters
+from c3p_hardware.escalation import COMMAND_TIMEOUT
 from c3p_hardware.wheel_gate import GateSettings
 
 # nodes with a wheel gate
@@ -40,7 +41,7 @@ class StopTimes(NamedTuple):
     stop_acceleration : float, m/s²
     """
 
-    cmd_vel_timeout: float = 0.5
+    cmd_vel_timeout: float = COMMAND_TIMEOUT
     command_timeout: float = GateSettings.command_timeout
     stop_acceleration: float = StopParameters.stop_acceleration
 
@@ -133,11 +134,15 @@ def mux_inputs(parameters: Parameters, space: str = '') -> MuxInputs | None:
                      suite and not mux.get('resume'), _enables(mux) if suite else ())
 
 
+def _names(mux: Mapping[str, Any], group: str) -> list[str]:
+    """Return the names of the entries of a group, in order."""
+    return sorted({key[len(group):].rpartition('.')[0] for key in mux if key.startswith(group)})
+
+
 def _entries(mux: Mapping[str, Any], group: str) -> list[tuple[str, str, float, int]]:
     """Return name, topic, timeout and priority of each whole entry of a group."""
-    names = sorted({key[len(group):].rpartition('.')[0] for key in mux if key.startswith(group)})
     found = []
-    for name in names:
+    for name in _names(mux, group):
         topic, timeout, priority = (mux.get(f'{group}{name}.{field}')
                                     for field in ('topic', 'timeout', 'priority'))
         if isinstance(topic, str) and _number(timeout) and _number(priority):
@@ -147,15 +152,13 @@ def _entries(mux: Mapping[str, Any], group: str) -> list[tuple[str, str, float, 
 
 def _enables(mux: Mapping[str, Any]) -> tuple[Lock, ...]:
     """Return the enabling devices; a button of a Joy message is not read."""
-    names = sorted({key[len(ENABLES):].rpartition('.')[0] for key in mux
-                    if key.startswith(ENABLES)})
     found = []
-    for name in names:
+    for name in _names(mux, ENABLES):
         topic, timeout, source = (mux.get(f'{ENABLES}{name}.{field}')
                                   for field in ('topic', 'timeout', 'source'))
         if (isinstance(topic, str) and isinstance(source, str) and _number(timeout)
                 and mux.get(f'{ENABLES}{name}.button', -1) == -1):
-            found.append(Lock(name, topic, float(timeout), 255, source=source))
+            found.append(Lock(name, topic, float(timeout), HIGHEST, source=source))
     return tuple(found)
 
 

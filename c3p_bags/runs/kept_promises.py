@@ -70,12 +70,6 @@ def kept_promises(log: RunLog, robot: CasterRobot, parameters: JudgedParameters 
     return KeptPromises(judge.judged(), tuple(sorted(broken.values(), key=lambda one: one.time)))
 
 
-def broken_promises(log: RunLog, robot: CasterRobot, parameters: JudgedParameters | None = None
-                    ) -> tuple[BrokenPromise, ...]:
-    """Return the promises that a run broke, as `kept_promises`."""
-    return kept_promises(log, robot, parameters).broken
-
-
 def _events(log: RunLog, robot: CasterRobot, mux: MuxInputs | None) -> Iterator[StopEvent]:
     """Yield what the bag shows."""
     joints = log.joints

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from c3p_description.model import Array, CasterRobot, ModelError
+from c3p_description.model import CasterRobot, ModelError
 from c3p_description.reading.robot_files import base_of
 from c3p_description.reading.written import replace_text, write_robot
 from c3p_dynamics.identification.identify import identify
@@ -41,7 +41,8 @@ from c3p_kinematics.calibration.parameters import (
 )
 from c3p_kinematics.calibration.recording import CalibrationError, JointRecording
 from c3p_kinematics.calibration.words import file_text
-from c3p_kinematics.commissioning.assignment import NONE, Assignment, WiringRecord
+from c3p_kinematics.commissioning.assignment import Assignment, WiringRecord
+from c3p_simulation.plants.wired_plant import efforts_of
 
 # standard deviations of the description of a robot that was just built: errors uniform within
 # radius ± 2 %, offset ± 3.5 % and zero ± 2°, and hips as drilled
@@ -99,16 +100,6 @@ def joints_of(record: WiringRecord, wiring: Assignment) -> JointRecording:
     angles = wiring.angles(record.measured)
     n = angles.shape[1] // 2
     return JointRecording(record.time, angles[:, :n], angles[:, n:])
-
-
-def torques_of(robot: CasterRobot, record: WiringRecord, wiring: Assignment) -> Array:
-    """Return the efforts (T, robot.efforts) of the joints in a record, N·m."""
-    n = robot.count
-    efforts = np.zeros((len(record.time), 2 * n))
-    there = np.flatnonzero(wiring.motor_of != NONE)
-    efforts[:, (there + n) % (2 * n)] = (wiring.leads[there]
-                                         * record.ordered[:, wiring.motor_of[there]])
-    return efforts[:, :robot.efforts]
 
 
 def measured_robot(robot: CasterRobot, wiring: Assignment, records: Sequence[WiringRecord],
@@ -176,7 +167,7 @@ def _identified(robot: CasterRobot, record: WiringRecord, wiring: Assignment,
     """Return masses, friction and delay, None where the drive shows none."""
     joints = joints_of(record, wiring)
     recording = Recording(joints.time, np.unwrap(joints.steering, axis=0), joints.wheel_angle,
-                          joints.time, torques_of(robot, record, wiring))
+                          joints.time, efforts_of(robot, wiring, record.ordered))
     try:
         found = identify(robot, recording, SHOWN)
     except (IdentificationError, np.linalg.LinAlgError) as error:

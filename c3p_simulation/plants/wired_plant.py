@@ -20,12 +20,12 @@ def channels_measured(wiring: Assignment, joints: Array) -> Array:
 
 
 def efforts_of(robot: CasterRobot, wiring: Assignment, ordered: Array) -> Array:
-    """Return the effort vector of the robot by the torques of the motor channels (m,), N·m."""
+    """Return effort vectors of the robot by the torques of the motor channels (…, m), N·m."""
     there = wiring.motor_of != NONE
-    torque = np.zeros(2 * robot.count)
-    torque[there] = wiring.leads[there] * ordered[wiring.motor_of[there]]
+    torque = np.zeros((*ordered.shape[:-1], 2 * robot.count))
+    torque[..., there] = wiring.leads[there] * ordered[..., wiring.motor_of[there]]
     # joints are steering axes and wheels, efforts wheels and steering axes
-    return np.roll(torque, robot.count)[:robot.efforts]
+    return np.roll(torque, robot.count, axis=-1)[..., :robot.efforts]
 
 
 class WiredPlant:

@@ -12,7 +12,7 @@ from c3p_bags.promises.judged_parameters import (
     judged_parameters,
     stop_times,
 )
-from c3p_bags.runs.kept_promises import broken_promises, kept_promises
+from c3p_bags.runs.kept_promises import kept_promises
 from c3p_bags.runs.log_reader import read_run
 from c3p_bags.runs.run_log import Joints, Motion, RunLog, Series
 from c3p_bags.storage.bag import Bag
@@ -41,7 +41,7 @@ def run(driven=3.0, stops=3.2, silent=(9.0, 9.0), torque=0.2, motor=None):
 
 
 def names(log):
-    return [one.promise for one in broken_promises(log, ROBOT, JudgedParameters(StopTimes()))]
+    return [one.promise for one in kept_promises(log, ROBOT, JudgedParameters(StopTimes())).broken]
 
 
 def test_a_drive_that_stops_breaks_none():
@@ -65,11 +65,11 @@ def test_times_are_those_of_the_parameters_in_the_bag():
     patient = stop_times({'/a/velocity_controller': {'cmd_vel_timeout': 1.5},
                           '/a/hardware_interface': {'command_timeout': 0.7}}, '/a')
     assert patient == StopTimes(1.5, 0.7)
-    assert broken_promises(log, ROBOT, JudgedParameters(patient)) == ()
+    assert kept_promises(log, ROBOT, JudgedParameters(patient)).broken == ()
     # nothing is known of the timeouts of another robot; its torques have the limits of this one
     assert stop_times({'/other': {}}) is None
-    assert broken_promises(run(stops=9.0, torque=1.1), ROBOT)[0].promise == 'torque-limits'
-    assert len(broken_promises(run(stops=9.0, torque=1.1), ROBOT)) == 1
+    assert kept_promises(run(stops=9.0, torque=1.1), ROBOT).broken[0].promise == 'torque-limits'
+    assert len(kept_promises(run(stops=9.0, torque=1.1), ROBOT).broken) == 1
 
 
 @pytest.mark.parametrize(('log', 'name', 'time'), [
@@ -77,7 +77,7 @@ def test_times_are_those_of_the_parameters_in_the_bag():
     # no torque command for half a second, but the motors go on
     (run(silent=(1.0, 1.5)), 'gate-opens-by-zero', 1.3)])
 def test_a_planted_break_is_named_with_its_time(log, name, time):
-    found = broken_promises(log, ROBOT, JudgedParameters(StopTimes()))
+    found = kept_promises(log, ROBOT, JudgedParameters(StopTimes())).broken
     assert [one.promise for one in found] == [name]
     # to a few samples
     assert found[0].time == pytest.approx(time, abs=0.02)

@@ -13,7 +13,6 @@ from c3p_experiments.commissioning.measured_robot import (
     measured_lines,
     measured_metrics,
     measured_robot,
-    torques_of,
     write_measured,
 )
 from c3p_experiments.commissioning.small_drive import SmallDrive, SmallDriveSettings
@@ -56,7 +55,7 @@ def test_a_drive_on_the_spot_is_slow_and_ends_near_its_start(driven):
     rates = np.abs(joints.wheel_angle[8:] - joints.wheel_angle[:-8]) / (8 * STEP)
     assert (rates * C3P.wheel_radius).max() < 0.12
     assert np.hypot(*truth.pose[:2]) < 0.1
-    torques = torques_of(C3P, record, wiring)
+    torques = efforts_of(C3P, wiring, record.ordered)
     assert torques.shape == (len(record.time), 3) and 0.0 < np.abs(torques).max() <= 0.5
 
 
